@@ -1,0 +1,1 @@
+"""Records, content ids, errors and the store: what every other folder shares."""

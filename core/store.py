@@ -1,0 +1,332 @@
+"""The store: append-only rows in SQLite (default) or any SQLAlchemy URL, written in groups by one thread.
+
+Rows are inserted or ignored under their content ids, so writing twice does no harm. `write` returns when the rows
+are on disk: what was paid for is kept before anyone uses it.
+"""
+
+import asyncio
+import contextlib
+import json
+import queue
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.dialects import postgresql, sqlite
+
+from .calls import Completion, Role, Stage, Usage
+from .errors import StoreError
+from .records import PreferencePair, Record
+from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
+
+R = TypeVar("R", bound=Record)
+Row = dict[str, Any]
+_IN_LIMIT = 500
+
+
+def store_url(target: str | Path) -> str:
+    """A SQLAlchemy URL from a URL or a file path."""
+    text = str(target)
+    return text if "://" in text else f"sqlite:///{text}"
+
+
+class Store:
+    """Open database; migrated to the newest schema on opening."""
+
+    def __init__(self, target: str | Path) -> None:
+        self.url = store_url(target)
+        if self.url.startswith("sqlite:///"):
+            Path(self.url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+        with _as_store_error(self.url):
+            self._engine = sa.create_engine(self.url, connect_args=_connect_args(self.url))
+            if self._engine.dialect.name == "sqlite":
+                sa.event.listen(self._engine, "connect", _sqlite_pragmas)
+            _migrate(self._engine)
+        self._insert = postgresql.insert if self._engine.dialect.name == "postgresql" else sqlite.insert
+        self._queue: queue.SimpleQueue[tuple[sa.Table, list[Row], bool, Future[None]] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write_loop, name="store-writer", daemon=True)
+        self._thread.start()
+
+    # Writing
+
+    async def write(self, *records: Record) -> None:
+        """Insert records that are not there yet; back when they are on disk."""
+        await asyncio.gather(*(asyncio.wrap_future(f) for f in self._submit_records(records)))
+
+    def write_now(self, *records: Record) -> None:
+        """The same for callers without an event loop."""
+        for future in self._submit_records(records):
+            future.result()
+
+    async def write_completion(self, run_id: str, completion: Completion, ok: bool) -> None:
+        """Keep an answer under the run that paid for it."""
+        row = {
+            "request_id": completion.request_id,
+            "run_id": run_id,
+            "ok": ok,
+            "body": completion.model_dump_json(exclude_defaults=True),
+        }
+        await asyncio.wrap_future(self._submit(completions, [row]))
+
+    def write_usage(self, run_id: str, role: Role, stage: Stage, completion: Completion, cached: bool) -> Future[None]:
+        """One ledger line. A call that another run paid for costs this one nothing."""
+        row = {
+            "run_id": run_id,
+            "role": role,
+            "stage": stage,
+            "request_id": completion.request_id,
+            "cached": cached,
+            "prompt_tokens": completion.prompt_tokens,
+            "completion_tokens": completion.completion_tokens,
+            "cost": 0.0 if cached and completion.cost is not None else completion.cost,
+        }
+        return self._submit(usage, [row])
+
+    def write_pairs(self, run_id: str, pair_set: str, pairs: Iterable[PreferencePair]) -> int:
+        """Keep the pairs of a run in their order; returns how many."""
+        count = 0
+        for chunk in _chunks(pairs, _IN_LIMIT):
+            self.write_now(*chunk)
+            rows = [
+                {"run_id": run_id, "pair_set": pair_set, "position": count + k, "pair_id": pair.id}
+                for k, pair in enumerate(chunk)
+            ]
+            self._submit(run_pairs, rows).result()
+            count += len(chunk)
+        return count
+
+    def write_vectors(self, model: str, items: Sequence[tuple[str, npt.NDArray[np.float32]]]) -> None:
+        """Keep embeddings by the content id of their text."""
+        rows = [{"model": model, "text_id": i, "vector": v.astype("<f4").tobytes()} for i, v in items]
+        if rows:
+            self._submit(vectors, rows).result()
+
+    def write_note(self, run_id: str, name: str, value: Any) -> None:
+        """Set or replace a small named value."""
+        row = {"run_id": run_id, "name": name, "body": json.dumps(value, ensure_ascii=False)}
+        self._submit(notes, [row], replace=True).result()
+
+    # Reading
+
+    def get(self, kind: type[R], id: str) -> R | None:
+        """One record by id."""
+        found = self.get_many(kind, [id])
+        return found[0] if found else None
+
+    def get_many(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+        """The records that exist among `ids`, in the order of `ids`."""
+        table = RECORDS[kind]
+        bodies: dict[str, str] = {}
+        for chunk in _chunks(ids, _IN_LIMIT):
+            for id_, body in self._rows(sa.select(table.c.id, table.c.body).where(table.c.id.in_(chunk))):
+                bodies[id_] = body
+        return [kind.model_validate_json(bodies[i]) for i in ids if i in bodies]
+
+    def select(self, kind: type[R], **where: str | int | Sequence[str]) -> list[R]:
+        """Records whose columns equal the given values (or are among them), ordered by id.
+
+        Only key columns can be asked for; see `tables`.
+        """
+        return list(self.iterate(kind, **where))
+
+    def iterate(self, kind: type[R], **where: str | int | Sequence[str]) -> Iterator[R]:
+        """As `select`, one at a time in flat memory."""
+        table = RECORDS[kind]
+        query = sa.select(table.c.body).where(*_conditions(table, where)).order_by(table.c.id)
+        with _as_store_error(self.url), self._engine.connect() as connection:
+            for (body,) in connection.execution_options(yield_per=1000).execute(query):
+                yield kind.model_validate_json(body)
+
+    def count(self, kind: type[Record], **where: str | int | Sequence[str]) -> int:
+        """How many records `select` would give."""
+        table = RECORDS[kind]
+        [(n,)] = self._rows(sa.select(sa.func.count()).select_from(table).where(*_conditions(table, where)))
+        return int(n)
+
+    def completion(self, request_id: str, run_id: str) -> tuple[Completion, str] | None:
+        """A stored answer and the run that paid: this run's own, else a usable one of another run."""
+        found = self._rows(
+            sa.select(completions.c.body, completions.c.run_id)
+            .where(completions.c.request_id == request_id)
+            .where(sa.or_(completions.c.run_id == run_id, completions.c.ok))
+        )
+        if not found:
+            return None
+        body, payer = next((row for row in found if row[1] == run_id), found[0])
+        return Completion.model_validate_json(body), payer
+
+    def pairs(self, run_id: str, pair_set: str) -> list[PreferencePair]:
+        """The pairs of a run in their order."""
+        return self.get_many(PreferencePair, self.pair_ids(run_id, pair_set))
+
+    def pair_ids(self, run_id: str, pair_set: str) -> list[str]:
+        """Their ids only."""
+        query = (
+            sa.select(run_pairs.c.pair_id)
+            .where(run_pairs.c.run_id == run_id, run_pairs.c.pair_set == pair_set)
+            .order_by(run_pairs.c.position)
+        )
+        return [pair_id for (pair_id,) in self._rows(query)]
+
+    def vectors(self, model: str, text_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """The stored embeddings among `text_ids`."""
+        found = {}
+        for chunk in _chunks(text_ids, _IN_LIMIT):
+            query = sa.select(vectors.c.text_id, vectors.c.vector).where(
+                vectors.c.model == model, vectors.c.text_id.in_(chunk)
+            )
+            for text_id, blob in self._rows(query):
+                found[text_id] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
+        return found
+
+    def note(self, run_id: str, name: str) -> Any:
+        """A named value, or None."""
+        found = self._rows(sa.select(notes.c.body).where(notes.c.run_id == run_id, notes.c.name == name))
+        return json.loads(found[0][0]) if found else None
+
+    def run_ids(self) -> list[str]:
+        """The runs that have pairs in this store."""
+        return [r for (r,) in self._rows(sa.select(run_pairs.c.run_id).distinct().order_by(run_pairs.c.run_id))]
+
+    def usage(self, run_id: str) -> list[Usage]:
+        """The ledger by role and stage."""
+        cached = sa.case((usage.c.cached, 1), else_=0)
+        query = (
+            sa.select(
+                usage.c.role,
+                usage.c.stage,
+                sa.func.sum(1 - cached),
+                sa.func.sum(cached),
+                sa.func.sum(usage.c.prompt_tokens),
+                sa.func.sum(usage.c.completion_tokens),
+                sa.func.sum(usage.c.cost),
+            )
+            .where(usage.c.run_id == run_id)
+            .group_by(usage.c.role, usage.c.stage)
+            .order_by(usage.c.role, usage.c.stage)
+        )
+        names = ("role", "stage", "calls", "cached_calls", "prompt_tokens", "completion_tokens", "cost")
+        return [Usage.model_validate(dict(zip(names, row, strict=True))) for row in self._rows(query)]
+
+    def close(self) -> None:
+        """Write what is queued and let go."""
+        if self._thread.is_alive():
+            self._queue.put(None)
+            self._thread.join()
+        self._engine.dispose()
+
+    # Inside
+
+    def _submit_records(self, records: Sequence[Record]) -> list[Future[None]]:
+        by_kind: dict[type[Record], list[Row]] = defaultdict(list)
+        for record in records:
+            by_kind[type(record)].append(_row(record))
+        return [self._submit(RECORDS[kind], rows) for kind, rows in by_kind.items()]
+
+    def _submit(self, table: sa.Table, rows: list[Row], replace: bool = False) -> Future[None]:
+        if not self._thread.is_alive():
+            raise StoreError(f"the store {self.url!r} is closed")
+        future: Future[None] = Future()
+        self._queue.put((table, rows, replace, future))
+        return future
+
+    def _write_loop(self) -> None:
+        while (first := self._queue.get()) is not None:
+            batch, stop = [first], False
+            while not stop and len(batch) < 1000 and not self._queue.empty():
+                item = self._queue.get()
+                stop = item is None
+                if item is not None:
+                    batch.append(item)
+            try:
+                with _as_store_error(self.url), self._engine.begin() as connection:
+                    for table, rows, replace in _grouped(batch):
+                        connection.execute(self._statement(table, replace), rows)
+            except BaseException as error:
+                for *_, future in batch:
+                    future.set_exception(error)
+            else:
+                for *_, future in batch:
+                    future.set_result(None)
+            if stop:
+                return
+
+    def _statement(self, table: sa.Table, replace: bool) -> Any:
+        insert = self._insert(table)
+        if not replace:
+            return insert.on_conflict_do_nothing()
+        keys = [c.name for c in table.primary_key]
+        rest = {c.name: insert.excluded[c.name] for c in table.c if c.name not in keys}
+        return insert.on_conflict_do_update(index_elements=keys, set_=rest)
+
+    def _rows(self, query: Any) -> list[tuple[Any, ...]]:
+        with _as_store_error(self.url), self._engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(query)]
+
+
+def _row(record: Record) -> Row:
+    table = RECORDS[type(record)]
+    row: Row = {c.name: getattr(record, c.name) for c in table.c if c.name != "body"}
+    row["body"] = record.model_dump_json()
+    return row
+
+
+def _grouped(batch: Sequence[tuple[sa.Table, list[Row], bool, Any]]) -> Iterator[tuple[sa.Table, list[Row], bool]]:
+    groups: dict[tuple[str, bool], tuple[sa.Table, list[Row]]] = {}
+    for table, rows, replace, _ in batch:
+        groups.setdefault((table.name, replace), (table, []))[1].extend(rows)
+    for (_, replace), (table, rows) in groups.items():
+        if rows:
+            yield table, rows, replace
+
+
+def _conditions(table: sa.Table, where: dict[str, Any]) -> list[sa.ColumnElement[bool]]:
+    return [table.c[k].in_(list(v)) if isinstance(v, list | tuple) else table.c[k] == v for k, v in where.items()]
+
+
+def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    chunk: list[Any] = []
+    for item in items:
+        chunk.append(item)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _connect_args(url: str) -> dict[str, Any]:
+    return {"timeout": 60} if url.startswith("sqlite") else {}
+
+
+def _sqlite_pragmas(connection: Any, _: Any) -> None:
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=60000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _migrate(engine: sa.Engine) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+@contextlib.contextmanager
+def _as_store_error(url: str) -> Iterator[None]:
+    shown = sa.engine.make_url(url).render_as_string(hide_password=True)
+    try:
+        yield
+    except sa.exc.SQLAlchemyError as error:
+        cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise StoreError(f"the database {shown!r} cannot be used: {cause}") from error
+    except OSError as error:
+        raise StoreError(f"the database {shown!r} cannot be used: {error}") from error
