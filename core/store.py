@@ -216,6 +216,36 @@ class Store:
         names = ("role", "stage", "calls", "cached_calls", "prompt_tokens", "completion_tokens", "cost")
         return [Usage.model_validate(dict(zip(names, row, strict=True))) for row in self._rows(query)]
 
+    def usage_of(self, run_id: str, request_ids: Sequence[str]) -> Usage:
+        """The ledger summed over some requests of a run, whatever their role and stage."""
+        cached = sa.case((usage.c.cached, 1), else_=0)
+        calls, cached_calls, prompt, completion, cost = 0, 0, 0, 0, None
+        for chunk in _chunks(request_ids, _IN_LIMIT):
+            query = sa.select(
+                sa.func.sum(1 - cached),
+                sa.func.sum(cached),
+                sa.func.sum(usage.c.prompt_tokens),
+                sa.func.sum(usage.c.completion_tokens),
+                sa.func.sum(usage.c.cost),
+            ).where(usage.c.run_id == run_id, usage.c.request_id.in_(chunk))
+            [(c, k, p, a, money)] = self._rows(query)
+            calls, cached_calls, prompt, completion = (
+                calls + (c or 0),
+                cached_calls + (k or 0),
+                prompt + (p or 0),
+                completion + (a or 0),
+            )
+            cost = cost if money is None else (cost or 0.0) + money
+        return Usage(
+            role="all",
+            stage="all",
+            calls=calls,
+            cached_calls=cached_calls,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cost=cost,
+        )
+
     def close(self) -> None:
         """Write what is queued and let go."""
         if self._thread.is_alive():

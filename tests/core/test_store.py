@@ -71,6 +71,15 @@ async def test_ledger_counts_each_request_once(store):
     assert (line.calls, line.cached_calls, line.cost) == (0, 1, 0.0)
 
 
+async def test_ledger_of_some_requests(store):
+    for name, cost in (("a", 0.5), ("b", None), ("c", 2.0)):
+        done = Completion(request_id=name, text="x", prompt_tokens=10, completion_tokens=2, cost=cost)
+        await asyncio.wrap_future(store.write_usage("r", "judge", "validate", done, cached=False))
+    some = store.usage_of("r", ["a", "b", "gone"])
+    assert (some.calls, some.prompt_tokens, some.completion_tokens, some.cost) == (2, 20, 4, 0.5)
+    assert store.usage_of("r", []).cost is None
+
+
 def test_pairs_keep_their_order_and_sets(store):
     assert store.write_pairs("r", "target", (pair(k) for k in (3, 1, 2))) == 3
     store.write_pairs("r", "search", [pair(1)])
