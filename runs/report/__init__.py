@@ -1,0 +1,12 @@
+"""What a run found, as one value and its faces: HTML, Markdown, JSON, CSV, plots and a table for the terminal.
+
+`collect` reads the store; everything else reads only the `Report` that it gives. The same store content gives the
+same bytes.
+"""
+
+from .collect import collect
+from .model import Report
+from .tables import biases_csv, summary_table
+from .write import write_report
+
+__all__ = ["Report", "biases_csv", "collect", "summary_table", "write_report"]

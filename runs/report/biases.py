@@ -1,0 +1,149 @@
+"""The biases of a run as they stand: name, definition, status, evidence and support."""
+
+from collections import defaultdict
+from typing import Any
+
+from ...core.calls import Usage
+from ...core.records import Bias, Candidate, LibraryEvent, MergeDecision, Status, Validation, bias_arm
+from ...core.store import Store
+from .model import BiasEntry, Control, DomainEffect, Evidence
+from .tallies import Tallies
+
+_RANK: dict[str, int] = {"confirmed": 0, "valid": 1, "inconclusive": 2, "rejected": 3}
+
+
+def current_biases(store: Store, run_id: str) -> dict[str, tuple[Bias, Status]]:
+    """Each bias of the run with its status now, from its validations."""
+    validations = store.select(Validation, run_id=run_id)
+    ids = {v.bias_id for v in validations}
+    ids |= {e.bias_id for e in store.iterate(LibraryEvent, run_id=run_id)}
+    ids |= {m.into for m in store.iterate(MergeDecision, run_id=run_id)}
+    found = store.get_many(Bias, sorted(ids))
+    return {b.id: (b, _status(b, [v for v in validations if v.bias_id == b.id])) for b in found}
+
+
+def _status(bias: Bias, validations: list[Validation]) -> Status:
+    decisions = {v.iteration < 0: v.decision for v in sorted(validations, key=lambda v: (v.iteration, v.id))}
+    if decisions.get(True) == "valid":
+        return "confirmed"
+    match decisions.get(False):
+        case "valid":
+            return "valid"
+        case "not_shown" | "explained_by_length":
+            return "rejected"
+        case "inconclusive" | "not_injectable":
+            return "inconclusive"
+    return "seed" if bias.origin == "seed" else "candidate"
+
+
+def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[BiasEntry], list[str]]:
+    """Tested and candidate biases, the strongest first, without examples; and names of untested seeds."""
+    biases = current_biases(store, run_id)
+    validations: dict[str, list[Validation]] = defaultdict(list)
+    for v in store.iterate(Validation, run_id=run_id):
+        validations[v.bias_id].append(v)
+    merges: dict[str, list[MergeDecision]] = defaultdict(list)
+    for m in store.iterate(MergeDecision, run_id=run_id):
+        merges[m.into].append(m)
+    candidates = {c.id: c for c in store.iterate(Candidate, run_id=run_id)}
+    entries, seeds = [], []
+    for bias, status in biases.values():
+        if bias.origin == "seed" and not validations[bias.id]:
+            seeds.append(bias.name)
+            continue
+        support = [candidates[c] for m in merges[bias.id] for c in m.candidate_ids if c in candidates]
+        tests = sorted(validations[bias.id], key=lambda v: (v.iteration, v.id))
+        search = [v for v in tests if v.iteration >= 0]
+        confirm = [v for v in tests if v.iteration < 0]
+        born = [m.iteration for m in merges[bias.id] if m.novel] + [v.iteration for v in search]
+        arm = bias_arm(bias.id)
+        names = {p.id: p.name for p in store.get_many(Bias, bias.parents)}
+        entries.append(
+            BiasEntry(
+                id=bias.id,
+                name=bias.name,
+                definition=bias.definition,
+                manifestation=bias.manifestation,
+                origin=bias.origin,
+                status=status,
+                parents=tuple(names.get(p, p) for p in bias.parents),
+                iteration=min(born, default=None),
+                support=len(support),
+                support_pairs=len({c.pair_id for c in support}),
+                support_sources=len({c.source_bias for c in support}),
+                search=_evidence(search[-1]) if search else None,
+                confirmation=_evidence(confirm[-1]) if confirm else None,
+                usage=_usage(store, run_id, tallies.requests.get(arm, [])),
+                examples=(),
+                discoveries=(),
+            )
+        )
+    return sorted(entries, key=_strength), sorted(seeds)
+
+
+def _strength(entry: BiasEntry) -> tuple[int, float, str, str]:
+    shown = entry.shown
+    return (_RANK.get(entry.status, 9), -shown.effect if shown else 0.0, entry.name, entry.id)
+
+
+def _usage(store: Store, run_id: str, request_ids: list[str]) -> Usage:
+    return rounded(store.usage_of(run_id, sorted({r for r in request_ids if r})))
+
+
+def rounded(usage: Usage) -> Usage:
+    """Cost to a millionth: sums of floats depend on the order of the rows."""
+    return usage if usage.cost is None else usage.model_copy(update={"cost": round(usage.cost, 6)})
+
+
+def _evidence(v: Validation) -> Evidence:
+    return Evidence(
+        part="confirmation" if v.iteration < 0 else "search",
+        by_domain=tuple(_domain(name, v.by_domain[name]) for name in sorted(v.by_domain)),
+        controls=tuple(Control(name=name, outcome=_words(v.controls[name])) for name in sorted(v.controls)),
+        **v.model_dump(
+            include={
+                "rule",
+                "n",
+                "missing",
+                "harms",
+                "repairs",
+                "error_reference",
+                "error_bias",
+                "error_original",
+                "effect",
+                "interval",
+                "interval_method",
+                "effect_vs_original",
+                "e_value",
+                "p_value",
+                "decision",
+                "reason",
+            }
+        ),
+    )
+
+
+def _domain(name: str, figures: dict[str, float]) -> DomainEffect:
+    reference, biased, effect = (figures.get(k) for k in ("error_reference", "error_bias", "effect"))
+    if effect is None and reference is not None and biased is not None:
+        effect = 100 * (biased - reference)
+    n, harms, repairs = (None if (x := figures.get(k)) is None else int(x) for k in ("n", "harms", "repairs"))
+    return DomainEffect(
+        domain=name, n=n, harms=harms, repairs=repairs, error_reference=reference, error_bias=biased, effect=effect
+    )
+
+
+def _words(value: Any) -> str:
+    """A control's outcome as text: nested values become `key value` lists."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case None:
+            return "not run"
+        case float():
+            return f"{value:.4g}"
+        case dict():
+            return ", ".join(f"{str(k).replace('_', ' ')} {_words(v)}" for k, v in sorted(value.items()))
+        case list() | tuple():
+            return " to ".join(_words(v) for v in value) if len(value) == 2 else ", ".join(_words(v) for v in value)
+    return str(value)

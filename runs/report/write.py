@@ -1,0 +1,38 @@
+"""The report's files."""
+
+from pathlib import Path
+
+from ...core.errors import StoreError
+from ...core.store import Store
+from .collect import collect
+from .plots import draw_plots
+from .render import html, md
+from .tables import biases_csv
+
+
+def write_report(store: Store, run_id: str, folder: Path) -> dict[str, Path]:
+    """Write report.html, report.md, report.json, biases.csv and plots/ into `folder`; returns the paths by name.
+
+    Raises UserError for an unknown run, StoreError when the folder cannot be written.
+    """
+    report = collect(store, run_id)
+    plots = draw_plots(report)
+    files: dict[str, tuple[str, bytes]] = {
+        "html": ("report.html", html(report, plots).encode()),
+        "markdown": ("report.md", md(report, plots).encode()),
+        "json": ("report.json", (report.model_dump_json(indent=2) + "\n").encode()),
+        "csv": ("biases.csv", biases_csv(report).encode()),
+    }
+    for name, plot in plots.items():
+        files[f"plot:{name}:svg"] = (f"plots/{name}.svg", plot.file_svg.encode())
+        files[f"plot:{name}:png"] = (f"plots/{name}.png", plot.png)
+    paths = {}
+    try:
+        for key, (name, content) in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            paths[key] = path
+    except OSError as error:
+        raise StoreError(f"the report cannot be written to {str(folder)!r}: {error.strerror or error}") from error
+    return paths
