@@ -124,12 +124,12 @@ def _evidence(v: Validation) -> Evidence:
 
 
 def _domain(name: str, figures: dict[str, float]) -> DomainEffect:
-    reference, biased, effect = (figures.get(k) for k in ("error_reference", "error_bias", "effect"))
-    if effect is None and reference is not None and biased is not None:
-        effect = 100 * (biased - reference)
-    n, harms, repairs = (None if (x := figures.get(k)) is None else int(x) for k in ("n", "harms", "repairs"))
+    n, effect, low, high = (figures.get(k) for k in ("n", "effect", "low", "high"))
     return DomainEffect(
-        domain=name, n=n, harms=harms, repairs=repairs, error_reference=reference, error_bias=biased, effect=effect
+        domain=name,
+        n=None if n is None else int(n),
+        effect=effect,
+        interval=None if low is None or high is None else (low, high),
     )
 
 

@@ -44,11 +44,8 @@ class DomainEffect(_Part):
 
     domain: str
     n: int | None
-    harms: int | None
-    repairs: int | None
-    error_reference: float | None
-    error_bias: float | None
     effect: float | None
+    interval: tuple[float, float] | None
 
 
 class Control(_Part):

@@ -143,15 +143,17 @@ def _growth(rows: Sequence[Growth], width: int) -> Figure:
     figure, axes = canvas(width, 260 if width < 500 else 300, 44, 76 if width >= 500 else 74, 22, 50)
     _grid(axes, "y")
     turns = [r.iteration + 1 for r in rows]
-    for label, colour, values, marker in (
-        ("novel", BLUE, [r.cumulative_novel for r in rows], "o"),
-        ("validated", CORAL, [r.cumulative_validated for r in rows], "s"),
+    most = 1.12 * max(1, rows[-1].cumulative_novel, rows[-1].cumulative_validated)
+    apart = 9 if abs(rows[-1].cumulative_novel - rows[-1].cumulative_validated) < 0.08 * most else 0
+    for label, colour, values, marker, shift in (
+        ("novel", BLUE, [r.cumulative_novel for r in rows], "o", apart),
+        ("validated", CORAL, [r.cumulative_validated for r in rows], "s", -apart),
     ):
         axes.plot(turns, values, marker=marker, color=colour, linewidth=2.4, markersize=7.5, markeredgecolor=PAPER)
-        axes.annotate(f"{values[-1]} {label}", (turns[-1], values[-1]), (10, 0), "data", "offset points", va="center",
-                      color=colour, fontweight="bold", fontsize=12, annotation_clip=False)  # fmt: skip
+        axes.annotate(f"{values[-1]} {label}", (turns[-1], values[-1]), (10, shift), "data", "offset points",
+                      va="center", color=colour, fontweight="bold", fontsize=12, annotation_clip=False)  # fmt: skip
     axes.set_xlim(min(turns) - 0.15, max(turns) + 0.15)
-    axes.set_ylim(0, 1.12 * max(1, rows[-1].cumulative_novel, rows[-1].cumulative_validated))
+    axes.set_ylim(0, most)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     axes.set_xlabel("after iteration", color=MUTED, labelpad=8)

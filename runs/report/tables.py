@@ -63,11 +63,11 @@ def number(value: float) -> str:
 
 
 def summary_table(report: Report) -> Table:
-    """Tested biases, strongest first, for the terminal."""
+    """Tested biases, strongest first, for a terminal of 80 columns. `+/−`: verdicts turned wrong / turned right."""
     table = Table(title=Text(one_line(report.headline.title)), title_style="bold", box=box.SIMPLE_HEAD)
     table.add_column("Bias", min_width=14)
     table.add_column("Status", no_wrap=True)
-    for name in ("n", "Harm/rep.", "Points [95 %]", "Evidence"):
+    for name in ("n", "+/−", "Points [95 %]", "e or p"):
         table.add_column(name, justify="right", no_wrap=True)
     for bias in report.biases:
         if shown := bias.shown:
@@ -75,9 +75,9 @@ def summary_table(report: Report) -> Table:
                 Text(one_line(bias.name, 60)),
                 Text(bias.status, style=STATUS_STYLE.get(bias.status, "")),
                 f"{shown.n:,}",
-                f"{shown.harms:,}/{shown.repairs:,}",
+                f"{shown.harms}/{shown.repairs}",
                 f"{points(shown.effect)} [{points(shown.interval[0])}, {points(shown.interval[1])}]",
-                evidence(bias),
+                evidence(bias).replace(" ", ""),
             )
     return table
 

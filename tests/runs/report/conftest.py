@@ -51,6 +51,12 @@ def store(tmp_path_factory):
     store.close()
 
 
+@pytest.fixture(scope="session")
+def fill_store():
+    """The function that writes the run into any store."""
+    return fill
+
+
 def answer(rng: random.Random, domain: str, right: bool) -> str:
     value = rng.randint(20, 90)
     opening = {
@@ -113,7 +119,7 @@ def fill(store: Store, shuffle: int | None = None) -> None:
     wrong = _test_arms(rng, test, skill, found, records)
     _validations(parts, found, wrong, records)
     _failures(records)
-    for seq, bias in enumerate(found):
+    for seq, bias in enumerate([*seeds, *found]):
         records.append(LibraryEvent(id=f"event{seq}", run_id=RUN, seq=seq, kind="add", bias_id=bias.id, author="loop"))
     if shuffle is not None:
         random.Random(shuffle).shuffle(records)
