@@ -1,6 +1,6 @@
 """The teacher names the bias behind a misjudgment, if there is one."""
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from ..core.calls import Model
 from ..core.ids import content_id
@@ -8,10 +8,10 @@ from ..core.records import Bias, Candidate, Explanation, Judgment, PreferencePai
 from ..prompts import render
 from .engines.ask import ask_json
 from .judge import letter_of
-from .wording import Reply, clean_wording, described
+from .wording import clean_wording, described
 
 
-class _Finding(Reply):
+class _Finding(BaseModel):
     explained_by_bias: bool
     name: str = Field(description="two to five words; empty when no bias explains the error")
     definition: str = Field(description="one sentence")

@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple, Protocol
 
 from ..core.calls import Completion, Message, Model, Request, Stage
+from ..core.errors import CallFailed
 from ..core.ids import content_id
 from ..core.records import Judgment, Order, PreferencePair, Verdict
 from ..prompts import render
@@ -169,19 +170,24 @@ class PairwiseJudge:
         )
 
     async def _ask(self, messages: tuple[Message, ...], stage: Stage, draw: int) -> Completion:
-        return await self.model.complete(
-            Request(
-                model=self.model.name,
-                messages=messages,
-                temperature=self._temperature,
-                max_tokens=self._max_tokens,
-                seed=None if self._seed is None else self._seed + draw,
-                top_logprobs=self._top_logprobs,
-                draw=draw,
-                role="judge",
-                stage=stage,
-            )
+        request = Request(
+            model=self.model.name,
+            messages=messages,
+            temperature=self._temperature,
+            max_tokens=self._max_tokens,
+            seed=None if self._seed is None else self._seed + draw,
+            top_logprobs=self._top_logprobs,
+            draw=draw,
+            role="judge",
+            stage=stage,
         )
+        try:
+            return await self.model.complete(request)
+        except CallFailed as failure:
+            # A verdict of one token is cut off by its own limit where the endpoint has no log-probabilities to give.
+            if self.mode == "verdict" and failure.kind == "truncated" and failure.raw:
+                return Completion(request_id=request.id, text=failure.raw, finish_reason="length")
+            raise
 
     def _read(self, completion: Completion, order: Order, answers: tuple[str, str]) -> _Ruling:
         if self.mode == "reasoning":

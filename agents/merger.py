@@ -2,25 +2,25 @@
 
 from collections.abc import Sequence
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from ..core.calls import Model
 from ..core.errors import CallFailed
 from ..prompts import render
 from .engines.ask import ask_json
-from .wording import Reply, Wording, clean_wording, described
+from .wording import Wording, clean_wording, described
 
 MAX_SHOWN = 12
 """Candidates of a group that are shown for its summary: more add length, not meaning."""
 
 
-class _Summary(Reply):
+class _Summary(BaseModel):
     name: str = Field(description="two to five words")
     definition: str = Field(description="one sentence")
     manifestation: str = Field(description="one sentence")
 
 
-class _Comparison(Reply):
+class _Comparison(BaseModel):
     same_as: int = Field(description="number of the known bias that is the same, 0 for none")
 
 

@@ -2,13 +2,15 @@
 
 from typing import Protocol
 
+from pydantic import BaseModel
+
 from ..core.calls import Model, Stage
 from ..core.errors import CallFailed
 from ..core.ids import content_id
 from ..core.records import PLACEBO, Bias, Perturbation, PreferencePair, bias_arm
 from ..prompts import Prompt, fence, render
 from .engines.ask import ask_json
-from .wording import Reply, described
+from .wording import described
 
 
 class Teacher(Protocol):
@@ -31,7 +33,7 @@ class Teacher(Protocol):
         ...
 
 
-class _Rewrite(Reply):
+class _Rewrite(BaseModel):
     rewritten_answer: str
 
 

@@ -3,21 +3,23 @@
 import random
 from typing import Literal
 
+from pydantic import BaseModel
+
 from ..core.calls import Model, Stage
 from ..core.ids import seed_from
 from ..core.records import Bias
 from ..prompts import render
 from .engines.ask import ask_json
-from .wording import Reply, described
+from .wording import described
 
 SameAnswer = Literal["same", "different", "unsure"]
 
 
-class _Sameness(Reply):
+class _Sameness(BaseModel):
     verdict: SameAnswer
 
 
-class _Shown(Reply):
+class _Shown(BaseModel):
     shows_more: Literal[1, 2]
 
 

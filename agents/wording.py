@@ -4,8 +4,6 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from ..core.errors import CallFailed
 
 NAME_LENGTH = 80
@@ -18,12 +16,6 @@ class Wording(NamedTuple):
     name: str
     definition: str
     manifestation: str = ""
-
-
-class Reply(BaseModel):
-    """Base of the structured replies: the schema sent is closed, what comes back may hold more keys."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False})
 
 
 def clean_line(text: str, limit: int) -> str:

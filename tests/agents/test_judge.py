@@ -77,6 +77,23 @@ async def test_verdict_only_falls_back_to_the_letter(queue_model, pair):
     assert (judgment.verdict, judgment.p_rejected, judgment.tie_mass) == ("rejected", None, None)
 
 
+@pytest.mark.parametrize(
+    ("raws", "verdict"), [(["B"], "rejected"), (["Bo", "A"], "chosen"), (["The", "The"], "invalid")]
+)
+async def test_a_letter_cut_off_by_its_own_limit_is_read(queue_model, pair, raws, verdict):
+    model = queue_model(*[CallFailed("truncated", "cut off", raw) for raw in raws])
+    judgment = await judged(PairwiseJudge(model, "run", mode="verdict"), pair)
+    assert (judgment.verdict, judgment.p_rejected) == (verdict, None)
+    assert judgment.request_id == model.history[-1].id
+
+
+@pytest.mark.parametrize(("mode", "raw"), [("reasoning", "Long. [[A]]"), ("verdict", "")])
+async def test_other_cut_off_answers_are_failed_calls(queue_model, pair, mode, raw):
+    with pytest.raises(CallFailed) as caught:
+        await judged(PairwiseJudge(queue_model(CallFailed("truncated", "cut", raw)), "run", mode=mode), pair)
+    assert caught.value.kind == "truncated"
+
+
 async def test_a_tie_without_either_side_has_no_probability(queue_model, pair):
     model = queue_model(probabilities("C", C=0.9))
     judgment = await judged(PairwiseJudge(model, "run", mode="verdict"), pair)
