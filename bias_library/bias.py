@@ -1,5 +1,6 @@
 """One bias: its wording made clean, and its content id."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -50,5 +51,24 @@ def make_bias(
 
 
 def bias_text(name: str, definition: str) -> str:
-    """The text that is embedded when biases are compared; the form is chosen by `benchmarks/merging.py`."""
-    return f"{name}: {definition}"
+    """The text that is embedded when biases are compared: `name: definition` without the words that all biases share.
+
+    "The judge prefers answers that ..." stands in nearly every definition and would be most of what an embedder sees:
+    without it the packaged one ranks a bias's double first half as often again (benchmarks/merging.py).
+    """
+    return f"{_telling(name)}: {_telling(definition)}"
+
+
+def _telling(text: str) -> str:
+    words = [w for w in _WORD.findall(text) if w.casefold().removesuffix("'s") not in _SHARED]
+    return " ".join(words) or text
+
+
+_WORD = re.compile(r"[\w%&'’-]+")
+_SHARED = frozenset(
+    """the a an that which when is are it its of to in and or for by more than made make makes be as on one with even
+    although though if whether not judge judges evaluator evaluators verdict bias effect preference preferences prefer
+    prefers preferred favour favours favoured favor favors favored reward rewards rewarded rating ratings rate rates
+    rated score scores scored grade grades higher better best win wins like likes liked answer answers response
+    responses text""".split()  # noqa: SIM905
+)
