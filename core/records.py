@@ -125,7 +125,8 @@ class MergeDecision(Record):
     nearest: str = ""
     """The nearest library bias, and how near (cosine)."""
     similarity: float | None = None
-    decided_by: Literal["threshold", "teacher", "exact"]
+    decided_by: Literal["threshold", "teacher", "exact", "undecided"]
+    """`undecided`: the teacher was asked and gave no usable answer, so the candidate counts as novel."""
 
 
 class Validation(Record):
