@@ -29,6 +29,7 @@ from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
 
 R = TypeVar("R", bound=Record)
 Row = dict[str, Any]
+_Parts = tuple[tuple[sa.Table, list[Row]], ...]
 _IN_LIMIT = 500
 
 
@@ -51,7 +52,7 @@ class Store:
                 sa.event.listen(self._engine, "connect", _sqlite_pragmas)
             _migrate(self._engine)
         self._insert = postgresql.insert if self._engine.dialect.name == "postgresql" else sqlite.insert
-        self._queue: queue.SimpleQueue[tuple[sa.Table, list[Row], bool, Future[None]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[_Parts, bool, Future[None]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_loop, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -68,27 +69,17 @@ class Store:
 
     async def write_completion(self, run_id: str, completion: Completion, ok: bool) -> None:
         """Keep an answer under the run that paid for it."""
-        row = {
-            "request_id": completion.request_id,
-            "run_id": run_id,
-            "ok": ok,
-            "body": completion.model_dump_json(exclude_defaults=True),
-        }
-        await asyncio.wrap_future(self._submit(completions, [row]))
+        await asyncio.wrap_future(self._submit(completions, [_completion_row(run_id, completion, ok)]))
+
+    async def write_call(self, run_id: str, role: Role, stage: Stage, completion: Completion, ok: bool) -> None:
+        """Keep an answer and its ledger line, both or neither."""
+        answer = _completion_row(run_id, completion, ok)
+        line = _usage_row(run_id, role, stage, completion, cached=False)
+        await asyncio.wrap_future(self._submit_together((completions, [answer]), (usage, [line])))
 
     def write_usage(self, run_id: str, role: Role, stage: Stage, completion: Completion, cached: bool) -> Future[None]:
         """One ledger line. A call that another run paid for costs this one nothing."""
-        row = {
-            "run_id": run_id,
-            "role": role,
-            "stage": stage,
-            "request_id": completion.request_id,
-            "cached": cached,
-            "prompt_tokens": completion.prompt_tokens,
-            "completion_tokens": completion.completion_tokens,
-            "cost": 0.0 if cached and completion.cost is not None else completion.cost,
-        }
-        return self._submit(usage, [row])
+        return self._submit(usage, [_usage_row(run_id, role, stage, completion, cached)])
 
     def write_pairs(self, run_id: str, pair_set: str, pairs: Iterable[PreferencePair]) -> int:
         """Keep the pairs of a run in their order; returns how many."""
@@ -197,16 +188,17 @@ class Store:
         return [r for (r,) in self._rows(sa.select(run_pairs.c.run_id).distinct().order_by(run_pairs.c.run_id))]
 
     def usage(self, run_id: str) -> list[Usage]:
-        """The ledger by role and stage."""
+        """The ledger by role and stage; tokens and cost are those that this run paid for."""
         cached = sa.case((usage.c.cached, 1), else_=0)
+        paid = 1 - cached
         query = (
             sa.select(
                 usage.c.role,
                 usage.c.stage,
-                sa.func.sum(1 - cached),
+                sa.func.sum(paid),
                 sa.func.sum(cached),
-                sa.func.sum(usage.c.prompt_tokens),
-                sa.func.sum(usage.c.completion_tokens),
+                sa.func.sum(paid * usage.c.prompt_tokens),
+                sa.func.sum(paid * usage.c.completion_tokens),
                 sa.func.sum(usage.c.cost),
             )
             .where(usage.c.run_id == run_id)
@@ -262,10 +254,13 @@ class Store:
         return [self._submit(RECORDS[kind], rows) for kind, rows in by_kind.items()]
 
     def _submit(self, table: sa.Table, rows: list[Row], replace: bool = False) -> Future[None]:
+        return self._submit_together((table, rows), replace=replace)
+
+    def _submit_together(self, *parts: tuple[sa.Table, list[Row]], replace: bool = False) -> Future[None]:
         if not self._thread.is_alive():
             raise StoreError(f"the store {self.url!r} is closed")
         future: Future[None] = Future()
-        self._queue.put((table, rows, replace, future))
+        self._queue.put((parts, replace, future))
         return future
 
     def _write_loop(self) -> None:
@@ -309,10 +304,29 @@ def _row(record: Record) -> Row:
     return row
 
 
-def _grouped(batch: Sequence[tuple[sa.Table, list[Row], bool, Any]]) -> Iterator[tuple[sa.Table, list[Row], bool]]:
+def _completion_row(run_id: str, completion: Completion, ok: bool) -> Row:
+    body = completion.model_dump_json(exclude_defaults=True)
+    return {"request_id": completion.request_id, "run_id": run_id, "ok": ok, "body": body}
+
+
+def _usage_row(run_id: str, role: Role, stage: Stage, completion: Completion, cached: bool) -> Row:
+    return {
+        "run_id": run_id,
+        "role": role,
+        "stage": stage,
+        "request_id": completion.request_id,
+        "cached": cached,
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "cost": 0.0 if cached and completion.cost is not None else completion.cost,
+    }
+
+
+def _grouped(batch: Sequence[tuple[_Parts, bool, Any]]) -> Iterator[tuple[sa.Table, list[Row], bool]]:
     groups: dict[tuple[str, bool], tuple[sa.Table, list[Row]]] = {}
-    for table, rows, replace, _ in batch:
-        groups.setdefault((table.name, replace), (table, []))[1].extend(rows)
+    for parts, replace, _ in batch:
+        for table, rows in parts:
+            groups.setdefault((table.name, replace), (table, []))[1].extend(rows)
     for (_, replace), (table, rows) in groups.items():
         if rows:
             yield table, rows, replace

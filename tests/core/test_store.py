@@ -128,3 +128,14 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory, text):
     store.write_now(record)
     assert store.get(PreferencePair, record.id) == record
     store.close()
+
+
+async def test_an_answer_and_its_ledger_line_are_written_together(store):
+    done = Completion(request_id="q", text="yes", prompt_tokens=7, completion_tokens=3)
+    await store.write_call("r", "judge", "judge", done, ok=True)
+    assert store.completion("q", "r") == (done, "r")
+    await asyncio.wrap_future(store.write_usage("r", "judge", "validate", done, cached=True))
+    await asyncio.wrap_future(store.write_usage("r", "judge", "judge", done, cached=True))
+    judged, validated = store.usage("r")
+    assert (judged.calls, judged.cached_calls, judged.prompt_tokens, judged.completion_tokens) == (1, 0, 7, 3)
+    assert (validated.calls, validated.cached_calls, validated.prompt_tokens) == (0, 1, 0)

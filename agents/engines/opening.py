@@ -1,0 +1,49 @@
+"""Open a model with everything around it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.calls import Model
+from ...core.errors import ConfigError
+from ...core.store import Store
+from .budget import Budget, Budgeted
+from .embedded import Embedded
+from .limited import Breaker, Limited
+from .openai_compatible import OpenAICompatible
+from .reference import ModelSpec, parse_reference
+from .stored import Stored
+
+DEAD_AFTER = 10
+
+
+def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = "") -> Model:
+    """The bare model of a reference, without cache, limits or budget. Raises ConfigError."""
+    spec = parse_reference(spec)
+    return Embedded(spec, run_id=run_id) if spec.scheme == "local" else OpenAICompatible(spec, run_id=run_id)
+
+
+def open_model(
+    spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str, store: Store, budget: Budget | None = None
+) -> Model:
+    """The model of a reference as a run uses it: stored, limited, within its budget, given up on when it is dead.
+
+    Give every model of a run the same Budget. Raises ConfigError.
+    """
+    spec = parse_reference(spec)
+    engine = open_engine(spec, run_id=run_id)
+    return wrap(engine, spec, run_id=run_id, store=store, budget=budget)
+
+
+def wrap(engine: Model, spec: ModelSpec, *, run_id: str, store: Store, budget: Budget | None = None) -> Model:
+    """`open_model` for an engine that is open already.
+
+    Outermost first: what is stored costs nothing and waits for nobody; the budget is asked when a call is about to go.
+    """
+    if budget is not None and budget.cost is not None and spec.scheme != "local" and spec.price_input is None:
+        raise ConfigError(
+            f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output, per million tokens"
+        )
+    at_once = min(spec.max_concurrency, spec.slots) if spec.scheme == "local" else spec.max_concurrency
+    model: Model = Breaker(engine, max(DEAD_AFTER, 2 * at_once))
+    model = Budgeted(model, budget) if budget is not None else model
+    return Stored(Limited(model, at_once), store, run_id)

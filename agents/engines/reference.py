@@ -1,0 +1,172 @@
+"""Model references: one syntax for judge, teacher, verifier and embedder, on the command line and in YAML.
+
+openai:MODEL                    an OpenAI-compatible endpoint at OPENAI_BASE_URL, else OpenAI
+openai:MODEL@http://host/v1     the same at another base URL (vLLM, llama.cpp, Ollama, gateways)
+local:                          the best model for this machine (see `gguf`); as embedder: MiniLM
+local:smollm2                   the packaged SmolLM2-135M; as embedder local:minilm
+local:/path/model.gguf          a GGUF file
+local:org/repo/file.gguf        a GGUF file from the model hub
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ...core.errors import ConfigError
+from ...core.ids import content_id
+
+OPENAI_URL = "https://api.openai.com/v1"
+SCHEMES = ("openai", "local")
+_EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
+_AT_URL = re.compile(r"@(?=https?://)")
+
+Structured = Literal["auto", "json_schema", "json_object", "prompt"]
+
+
+class ModelSpec(BaseModel):
+    """A model and how to speak to it. Holds no secret: keys are named by environment variable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str
+    """Reference, as in the head of this module."""
+    base_url: str | None = None
+    """Where the endpoint is; also `@URL` in the reference."""
+    api_key_env: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key; an endpoint without keys needs none."""
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    """More request headers; a value `$NAME` is taken from the environment variable NAME when a model is opened."""
+    max_concurrency: int = Field(default=8, ge=1)
+    """Requests in flight at once; for local models at most the slots."""
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds for one attempt; None is 120 for endpoints and 1800 for local models."""
+    max_retries: int = Field(default=4, ge=0)
+    """Further attempts after 429 (Retry-After is honoured), 5xx, timeouts and broken connections."""
+    temperature: float | None = Field(default=None, ge=0)
+    """Sent instead of what the role asks for. None leaves the role's value."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Sent instead of what the role asks for. None leaves the role's value."""
+    structured: Structured = "auto"
+    """How JSON answers are asked for; auto tries json_schema, json_object and prompt and remembers what works."""
+    reasoning: bool = False
+    """A thinking model: no temperature, max_completion_tokens, <think> blocks split off."""
+    price_input: float | None = Field(default=None, ge=0)
+    """Money per million prompt tokens."""
+    price_output: float | None = Field(default=None, ge=0)
+    """Money per million answer tokens."""
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """More fields for the request body, such as {"top_p": 0.9}."""
+    keep_alive: bool = True
+    """Reuse connections; switch off for servers that close idle ones at the wrong moment."""
+    n_ctx: int = Field(default=8192, ge=512)
+    """Local: context window per slot, in tokens."""
+    threads: int | None = Field(default=None, ge=1)
+    """Local: CPU threads; None takes all cores."""
+    slots: int = Field(default=1, ge=1)
+    """Local: requests served at once. More than one is faster and no longer reproducible to the bit."""
+    cache_prompt: bool = False
+    """Local: keep the prompt's state for the next request with the same beginning; faster, not reproducible."""
+
+    @property
+    def scheme(self) -> str:
+        """The part of the reference before the colon."""
+        return self.model.partition(":")[0]
+
+    @property
+    def target(self) -> str:
+        """The part of the reference after the colon."""
+        return self.model.partition(":")[2]
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for one attempt."""
+        return self.timeout_s or (1800.0 if self.scheme == "local" else 120.0)
+
+    @property
+    def settings_id(self) -> str:
+        """Short hash of the settings that change answers; empty when all have their defaults."""
+        names = ("temperature", "max_tokens", "structured", "reasoning", "extra_body")
+        changed = {
+            n: v
+            for n in names
+            if (v := getattr(self, n))
+            != type(self).model_fields[n].get_default(call_default_factory=True, validated_data={})
+        }
+        return content_id("settings", changed)[:8] if changed else ""
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{_shown(url)!r} is no http address; write http://host:port/v1")
+        if parts.username or parts.password or parts.query:
+            raise ValueError(f"{_shown(url)!r}: leave credentials out of the address and name them with api_key_env")
+        return url.rstrip("/")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_reference(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or not isinstance(given.get("model"), str):
+            return given
+        fields = dict(given)
+        reference = fields["model"].strip()
+        scheme, colon, target = reference.partition(":")
+        if not colon or scheme not in SCHEMES:
+            raise ValueError(
+                f"{_shown(reference)!r} is no model reference: it starts with none of "
+                f"{', '.join(s + ':' for s in SCHEMES)}; write one of {_EXAMPLES}"
+            )
+        if scheme == "openai":
+            name, *url = _AT_URL.split(target, maxsplit=1)
+            if not name:
+                raise ValueError(f"{_shown(reference)!r} names no model; write openai:MODEL")
+            if url and fields.get("base_url") not in (None, url[0], url[0].rstrip("/")):
+                raise ValueError(f"{_shown(reference)!r} and base_url name two addresses; keep one")
+            fields["model"] = f"openai:{name}"
+            if url:
+                fields["base_url"] = url[0]
+            elif fields.get("base_url") is None:
+                fields["base_url"] = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        else:
+            fields["model"] = reference
+            if fields.get("base_url") is not None:
+                raise ValueError(f"{reference!r} runs in this process and has no base_url; write openai:MODEL@URL")
+        return fields
+
+
+def parse_reference(value: "str | Mapping[str, Any] | ModelSpec") -> ModelSpec:
+    """A model reference, or a mapping with one under `model` and settings beside it.
+
+    Raises ConfigError with the value and the next step.
+    """
+    if isinstance(value, ModelSpec):
+        return value
+    if not isinstance(value, str | Mapping):
+        raise ConfigError(f"model reference: {value!r} is neither text nor a mapping; write {_EXAMPLES}")
+    try:
+        return ModelSpec.model_validate({"model": value} if isinstance(value, str) else dict(value))
+    except ValidationError as error:
+        raise ConfigError(f"model reference: {_first(error)}") from None
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors(include_url=False)[0]
+    place = ".".join(str(p) for p in found["loc"])
+    message = found["msg"].removeprefix("Value error, ")
+    if found["type"] == "extra_forbidden":
+        return f"{place!r} is no setting; there are {', '.join(ModelSpec.model_fields)}"
+    if found["type"] == "value_error":
+        return message
+    return f"{place} = {found['input']!r}: {message}" if place and place != "model" else f"{message}; write {_EXAMPLES}"
+
+
+def _shown(url: str) -> str:
+    """An address for a message: what stands before @ in a host, and queries, may be secrets."""
+    return re.sub(r"\?.*", "?...", re.sub(r"(https?://)[^/@\s]*@", r"\1...@", url))
