@@ -1,6 +1,6 @@
 """Merging: thresholds from the tune half, quality on the test half, and the number of teacher calls.
 
-    python -m biasscope.benchmarks.merging, or python benchmarks/merging.py
+    python benchmarks/merging.py [--json]
 
 Uses the packaged all-MiniLM-L6-v2 on the CPU (about half a minute). The teacher is simulated: it knows the labels and
 is right with a given probability on each pair of biases that it looks at.
