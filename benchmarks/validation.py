@@ -140,7 +140,7 @@ def single_power(rng: np.random.Generator, reps: int) -> list[dict[str, Any]]:
 SETTINGS = {
     "default": (Limits(), True),
     "no giving up": (Limits(), False),
-    "giving up at 5 %": (Limits(hopeless=0.05), True),
+    "smallest effect 10 points": (Limits(smallest_effect=0.10), True),
 }
 
 
