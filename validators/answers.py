@@ -2,7 +2,7 @@
 
 Read are, near the end of a text: `\\boxed{...}`, "the answer is ...", "Answer: ...", a letter repeated five times,
 and a last line that is nothing but a letter or a number, or has one in bold. When these disagree with each other
-there is no answer. A letter and a number can be told to differ; other texts can only be told to be the same.
+there is no answer. Letters, yes/no words and numbers can be told to differ; other texts only to be the same.
 """
 
 import re
@@ -43,6 +43,7 @@ _LETTER = re.compile(
     r"(?:(?:option|choice|answer)\s+)?(?:\(([A-Za-z])\)|\[([A-Za-z])\]|([A-Z])(?=$|[).:,;]))", re.IGNORECASE
 )
 _AFTER_LETTER = re.compile(r"([A-J])\s+(?:because|since|as|which)\b")
+_WORDS = re.compile(r"(yes|no|true|false)(?:\s*,\s*(?:yes|no|true|false))*", re.IGNORECASE)
 _SECOND = re.compile(r"\s*(?:,|and|or|&|/|\+)\s*(?:option\s+)?[(\[]?[A-Z][)\]]?(?![A-Za-z])")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,40})(?:\.\d{1,40})?|[+-]?\.\d{1,40}")
 _HEDGE = re.compile(r"(?:approximately|about|roughly|around|exactly|≈|~|\\approx)\s*", re.IGNORECASE)
@@ -95,6 +96,8 @@ def parse_answer(fragment: str) -> Answer | None:
     repeated = re.fullmatch(r"([A-Z])\1{2,}", cleaned.rstrip("."))
     if repeated:
         return Answer("choice", repeated.group(1))
+    if _WORDS.fullmatch(cleaned.rstrip(".")):
+        return Answer("choice", re.sub(r"\s*,\s*", ", ", cleaned.rstrip(".")).casefold())
     letter = _LETTER.match(cleaned)
     bare = _AFTER_LETTER.match(cleaned)
     if letter and letter.group(3) and not letter.group(3).isupper():
@@ -167,12 +170,21 @@ def _compare(a: Answer, b: Answer) -> Comparison:
         return _compare_numbers(a, b)
     if a.text == b.text:
         return "same"
-    return "different" if a.kind == "choice" else "unknown"
+    return "different" if a.kind == "choice" and _form(a.text) == _form(b.text) else "unknown"
+
+
+def _form(choice: str) -> tuple[bool, bool, int]:
+    """What a choice is made of: letter, yes/no or true/false, and how many; only like things can differ."""
+    words = choice.split(", ")
+    return len(choice) == 1, words[0] in ("yes", "no"), len(words)
 
 
 def _compare_numbers(a: Answer, b: Answer) -> Comparison:
     assert a.number is not None and b.number is not None
     if a.unit and b.unit and a.unit != b.unit and a.unit.rstrip("s") != b.unit.rstrip("s"):
+        return "unknown"
+    if a.unit != b.unit and 1 in (len(a.unit), len(b.unit)):
+        # "3x" is not "3"; a single letter may be a variable as well as a unit.
         return "unknown"
     if a.percent != b.percent and a.number == b.number and a.number:
         return "unknown"
@@ -204,14 +216,20 @@ def _boxed(text: str) -> list[Answer]:
 def _marked(text: str) -> list[Answer]:
     """What follows "the answer is": all of them, or only those after the words "final answer" when these occur."""
     found: list[tuple[bool, Answer]] = []
+    outer = False
     for match in _MARKER.finditer(text):
         rest = text[match.end() : match.end() + 300].lstrip(" \t*_`#")
         line = rest.lstrip("\n *_`#").split("\n", 1)[0]
+        is_final, outer = bool(match.group("final")) or outer, False
         if "\\boxed" in line or _REPEATED.search(line):
             continue
         answer = parse_answer(line)
+        if _MARKER.search(line) and (answer is None or answer.kind == "text"):
+            # "Final answer: the answer is B" is one answer, said by the inner words.
+            outer = is_final
+            continue
         if answer:
-            found.append((bool(match.group("final")), answer))
+            found.append((is_final, answer))
     final = [answer for is_final, answer in found if is_final]
     return final or [answer for _, answer in found]
 
@@ -234,6 +252,8 @@ def _last_line(text: str) -> Answer | None:
     # A line that goes on after its letter or number ("2 cups of flour", "A. Smith") is not an answer line.
     whole = re.sub(r"[*_`$()\[\]{}\s.:]", "", fragments[0])
     size = 12 if answer.kind == "choice" else 30
+    if answer.kind == "choice" and _WORDS.fullmatch(answer.text):
+        return answer
     if answer.kind == "choice" and not re.fullmatch(r"(?i:option|choice|answer)?([A-Za-z])\1*", whole):
         return None
     return answer if len(whole) <= size and not answer.unit else None

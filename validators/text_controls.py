@@ -1,6 +1,7 @@
 """Text length and changes: word counts, truncation and a word diff. All are linear or bounded for texts of any size."""
 
 import difflib
+import math
 import re
 from typing import Literal
 
@@ -37,7 +38,7 @@ def truncate_words(text: str, words: int, tolerance: float = 0.1) -> str:
         return text
     if words <= 0:
         return ""
-    for keep in range(words, max(0, int(words * (1 - tolerance))), -1):
+    for keep in range(words, max(0, math.ceil(words * (1 - tolerance)) - 1), -1):
         start, end = spans[keep - 1]
         following = text[end : spans[keep][0]]
         if _SENTENCE_END.search(text[start:end][-8:]) or "\n" in following:
