@@ -48,7 +48,7 @@ def failure_from(error: Exception, spec: ModelSpec, secrets: tuple[str, ...], re
         cause = " ".join(str(error.__cause__ or error).split())[:200]
         reason = f"{where}: the connection failed ({cause}); is the endpoint running?"
         return CallFailed("connection", reason, request_id=request_id)
-    reason = f"{where}: the answer is no chat completion ({said}); does the address end in /v1?"
+    reason = f"{where}: the answer is not what this API gives ({said}); does the address end in /v1?"
     return CallFailed("server", reason, request_id=request_id)
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-_EFFORT = 2_000_000
+_EFFORT = 1_000_000
 
 
 class FoundObject(NamedTuple):
@@ -24,7 +24,7 @@ def last_json_object(text: str) -> FoundObject | None:
         try:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
-            effort += max(error.pos - at, 1) + 20
+            effort += max(error.pos - at, 1) + 50
             end = at + 1
         except (RecursionError, ValueError):
             effort += len(text) - at

@@ -37,6 +37,7 @@ class OpenAICompatible:
         self._name = (name or f"{spec.target}@{_public(spec.base_url)}") + suffix
         self._run_id = run_id
         self._secrets = secrets_of(spec)
+        self._headers = headers_of(spec)
         self._http = http_client(spec)
         self._chat = _chat(spec, self._http)
         self._structured = StructuredOutput(spec.structured)
@@ -98,6 +99,7 @@ class OpenAICompatible:
         if request.top_logprobs and "logprobs" not in self._not_taken:
             more |= {"logprobs": True, "top_logprobs": request.top_logprobs}
         headers = {
+            **self._headers,
             "x-biasscope-run": self._run_id,
             "x-biasscope-role": request.role,
             "x-biasscope-stage": request.stage,
@@ -127,8 +129,14 @@ class _Chat(ChatOpenAI):
         self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
-        raw = await self.async_client.with_raw_response.create(**payload)
-        message = AIMessage(content="", response_metadata={"answer": raw.http_response.json()})
+        headers = payload.pop("extra_headers", {})
+        extra = payload.pop("extra_body", {})
+        body = {**payload, **extra}
+        # The client's own entry for any path: the same retries, without walking the request through its types.
+        response = await self.root_async_client.post(
+            "/chat/completions", cast_to=httpx2.Response, body=body, options={"headers": headers}
+        )
+        message = AIMessage(content="", response_metadata={"answer": response.json()})
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -175,7 +183,6 @@ def _chat(spec: ModelSpec, http: httpx2.AsyncClient) -> _Chat:
         api_key=SecretStr(api_key(spec)),
         max_retries=spec.max_retries,
         timeout=spec.timeout,
-        default_headers=headers_of(spec),
         http_async_client=http,
         use_responses_api=False,
         cache=False,

@@ -41,7 +41,7 @@ def wrap(engine: Model, spec: ModelSpec, *, run_id: str, store: Store, budget: B
     """
     if budget is not None and budget.cost is not None and spec.scheme != "local" and spec.price_input is None:
         raise ConfigError(
-            f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output, per million tokens"
+            f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output per million"
         )
     at_once = min(spec.max_concurrency, spec.slots) if spec.scheme == "local" else spec.max_concurrency
     model: Model = Breaker(engine, max(DEAD_AFTER, 2 * at_once))
