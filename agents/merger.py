@@ -1,23 +1,26 @@
-"""The teacher words a group of candidates as one bias, and says whether a candidate is a bias already known."""
+"""The teacher sorts a group of candidates into biases, and says whether a candidate is a bias already known."""
 
 from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from ..bias_library.merging import Summary
 from ..core.calls import Model
 from ..core.errors import CallFailed
 from ..prompts import render
 from .engines.ask import ask_json
-from .wording import Wording, clean_wording, described
-
-MAX_SHOWN = 12
-"""Candidates of a group that are shown for its summary: more add length, not meaning."""
+from .wording import clean_wording, described
 
 
-class _Summary(BaseModel):
+class _Sorted(BaseModel):
+    members: list[int] = Field(description="numbers of the descriptions that mean this bias")
     name: str = Field(description="two to five words")
     definition: str = Field(description="one sentence")
     manifestation: str = Field(description="one sentence")
+
+
+class _Summaries(BaseModel):
+    biases: list[_Sorted] = Field(description="one entry for each different bias")
 
 
 class _Comparison(BaseModel):
@@ -29,28 +32,36 @@ async def summarise(
     items: Sequence[tuple[str, str, str]],
     *,
     temperature: float | None = 0.0,
-    max_tokens: int = 512,
+    max_tokens: int = 1536,
     seed: int | None = 0,
-) -> Wording:
-    """One wording for a group of (name, definition, manifestation); a single one is given back without a call.
+) -> list[Summary]:
+    """(name, definition, manifestation) wordings sorted into biases, each with one wording of its own.
 
-    Of a large group the first MAX_SHOWN distinct ones are shown. Raises CallFailed.
+    A description that the teacher puts nowhere is in no summary. Raises CallFailed, `malformed` for numbers that name
+    no description.
     """
-    distinct = list(dict.fromkeys(tuple(item) for item in items))[:MAX_SHOWN]
-    if len(distinct) == 1:
-        return Wording(*distinct[0])
-    prompt = render("merge_summary", candidates=[described(*item) for item in distinct])
-    summary, request_id = await ask_json(
+    prompt = render("merge_summary", candidates=[described(*item) for item in items])
+    reply, request_id = await ask_json(
         teacher,
         prompt.messages,
-        _Summary,
+        _Summaries,
         role="teacher",
         stage="merge",
         max_tokens=max_tokens,
         temperature=temperature,
         seed=seed,
     )
-    return clean_wording(summary.name, summary.definition, summary.manifestation, request_id)
+    summaries = []
+    for part in reply.biases:
+        members = tuple(sorted({number - 1 for number in part.members}))
+        if not members:
+            continue
+        if members[0] < 0 or members[-1] >= len(items):
+            reason = f"members {part.members} name descriptions other than 1 to {len(items)}"
+            raise CallFailed("malformed", reason, repr(part.members), request_id)
+        wording = clean_wording(part.name, part.definition, part.manifestation, request_id)
+        summaries.append(Summary(*wording, members))
+    return summaries
 
 
 async def same_as(

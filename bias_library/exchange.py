@@ -7,6 +7,7 @@ names the place.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -79,6 +80,16 @@ def read_exchange(text: str, source: str = "the file") -> Imported:
     if not isinstance(found, dict):
         raise LibraryError(f"{source} holds a {type(found).__name__}: a library is an object")
     return _read_full(found, source) if "format" in found else _read_published(found, source)
+
+
+def read_file(path: Path) -> Imported:
+    """`read_exchange` of a file; LibraryError when it cannot be read."""
+    try:
+        return read_exchange(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise LibraryError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise LibraryError(f"{path}: is not UTF-8 text; a library is a JSON file") from None
 
 
 def adopt(imported: Imported, stamp: Stamp, known: Library | None = None) -> list[LibraryEvent]:

@@ -24,7 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from .calls import Completion, Role, Stage, Usage
 from .errors import StoreError
-from .records import PreferencePair, Record
+from .records import Failure, PreferencePair, Record
 from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
 
 R = TypeVar("R", bound=Record)
@@ -104,6 +104,12 @@ class Store:
         """Set or replace a small named value."""
         row = {"run_id": run_id, "name": name, "body": json.dumps(value, ensure_ascii=False)}
         self._submit(notes, [row], replace=True).result()
+
+    def forget_failures(self, run_id: str, stage: str) -> None:
+        """Drop the failures of a stage that starts again: it writes anew what still fails."""
+        table = RECORDS[Failure]
+        with _as_store_error(self.url), self._engine.begin() as connection:
+            connection.execute(sa.delete(table).where(table.c.run_id == run_id, table.c.stage == stage))
 
     # Reading
 

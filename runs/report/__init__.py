@@ -7,6 +7,6 @@ same bytes.
 from .collect import collect
 from .model import Report
 from .tables import biases_csv, summary_table
-from .write import write_report
+from .write import load_report, write_report
 
-__all__ = ["Report", "biases_csv", "collect", "summary_table", "write_report"]
+__all__ = ["Report", "biases_csv", "collect", "load_report", "summary_table", "write_report"]

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from typing import Any
 
+from ...bias_library.library import load_library
 from ...core.calls import Usage
-from ...core.records import Bias, Candidate, LibraryEvent, MergeDecision, Status, Validation, bias_arm
+from ...core.records import Bias, Candidate, MergeDecision, Status, Validation, bias_arm
 from ...core.store import Store
 from .model import BiasEntry, Control, DomainEffect, Evidence
 from .tallies import Tallies
@@ -13,27 +14,8 @@ _RANK: dict[str, int] = {"confirmed": 0, "valid": 1, "inconclusive": 2, "rejecte
 
 
 def current_biases(store: Store, run_id: str) -> dict[str, tuple[Bias, Status]]:
-    """Each bias of the run with its status now, from its validations."""
-    validations = store.select(Validation, run_id=run_id)
-    ids = {v.bias_id for v in validations}
-    ids |= {e.bias_id for e in store.iterate(LibraryEvent, run_id=run_id)}
-    ids |= {m.into for m in store.iterate(MergeDecision, run_id=run_id)}
-    found = store.get_many(Bias, sorted(ids))
-    return {b.id: (b, _status(b, [v for v in validations if v.bias_id == b.id])) for b in found}
-
-
-def _status(bias: Bias, validations: list[Validation]) -> Status:
-    decisions = {v.iteration < 0: v.decision for v in sorted(validations, key=lambda v: (v.iteration, v.id))}
-    if decisions.get(True) == "valid":
-        return "confirmed"
-    match decisions.get(False):
-        case "valid":
-            return "valid"
-        case "not_shown" | "explained_by_length":
-            return "rejected"
-        case "inconclusive" | "not_injectable":
-            return "inconclusive"
-    return "seed" if bias.origin == "seed" else "candidate"
+    """Each bias of the run's library as it is worded now, with its status."""
+    return {entry.bias.id: (entry.bias, entry.status) for entry in load_library(store, run_id)}
 
 
 def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[BiasEntry], list[str]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from ...core.errors import StoreError
 from ...core.store import Store
 from .collect import collect
+from .model import Report
 from .plots import draw_plots
 from .render import html, md
 from .tables import biases_csv
@@ -36,3 +37,8 @@ def write_report(store: Store, run_id: str, folder: Path) -> dict[str, Path]:
     except OSError as error:
         raise StoreError(f"the report cannot be written to {str(folder)!r}: {error.strerror or error}") from error
     return paths
+
+
+def load_report(path: Path) -> Report:
+    """The report in a report.json."""
+    return Report.model_validate_json(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 """Wording a group once, and comparing with the nearest few."""
 
 import pytest
-from biasscope.agents.merger import MAX_SHOWN, same_as, summarise
+from biasscope.agents.merger import same_as, summarise
 from biasscope.core.errors import CallFailed
 from biasscope.prompts import fence
 
@@ -9,32 +9,26 @@ STEPS = ("Visible steps", "Rewards steps.", "Shows steps.")
 WORK = ("Shown work", "Rewards shown work.", "")
 
 
-async def test_a_group_becomes_one_wording(queue_model):
-    reply = {"name": "Steps\n", "definition": "Rewards steps.", "manifestation": "Shows\tsteps."}
-    model = queue_model(reply)
-    assert await summarise(model, [STEPS, WORK, STEPS]) == ("Steps", "Rewards steps.", "Shows steps.")
+def entry(*members, name="Steps\n", definition="Rewards steps."):
+    return {"members": list(members), "name": name, "definition": definition, "manifestation": "Shows\tsteps."}
+
+
+async def test_a_group_is_sorted_into_biases(queue_model):
+    model = queue_model({"biases": [entry(1, 3), entry(2, name="Work"), entry(name="Nothing")]})
+    assert await summarise(model, [STEPS, WORK, STEPS]) == [
+        ("Steps", "Rewards steps.", "Shows steps.", (0, 2)),
+        ("Work", "Rewards steps.", "Shows steps.", (1,)),
+    ]
     shown = "Name: Visible steps\nDefinition: Rewards steps.\nHow it shows: Shows steps."
     assert fence(shown, "candidate_1") in model.last[1]
     assert fence("Name: Shown work\nDefinition: Rewards shown work.", "candidate_2") in model.last[1]
-    assert "candidate_3" not in model.last[1]
     assert (model.history[0].role, model.history[0].stage) == ("teacher", "merge")
 
 
-async def test_a_single_wording_needs_no_call(queue_model):
-    model = queue_model()
-    assert await summarise(model, [STEPS, STEPS]) == STEPS
-    assert model.history == []
-
-
-async def test_a_large_group_is_shown_in_part(queue_model):
-    model = queue_model({"name": "n", "definition": "d", "manifestation": ""})
-    await summarise(model, [(f"name {k}", "d", "") for k in range(50)])
-    assert f"<candidate_{MAX_SHOWN}-" in model.last[1] and f"<candidate_{MAX_SHOWN + 1}-" not in model.last[1]
-
-
-async def test_a_summary_without_a_name_is_malformed(queue_model):
+@pytest.mark.parametrize("bad", [entry(1, name=" "), entry(0), entry(3), entry(1, definition="")])
+async def test_a_summary_without_words_or_of_nothing_is_malformed(queue_model, bad):
     with pytest.raises(CallFailed) as caught:
-        await summarise(queue_model({"name": " ", "definition": "d", "manifestation": ""}), [STEPS, WORK])
+        await summarise(queue_model({"biases": [bad]}), [STEPS, WORK])
     assert caught.value.kind == "malformed"
 
 
@@ -48,7 +42,7 @@ async def test_same_as_gives_the_index_of_the_known_bias(queue_model, number, in
 @pytest.mark.parametrize("number", [-1, 3, "two"])
 async def test_a_number_that_names_no_bias_is_malformed(queue_model, number):
     with pytest.raises(CallFailed) as caught:
-        await same_as(queue_model({"same_as": number}), STEPS, [WORK, STEPS])
+        await same_as(queue_model({"same_as": number}, {"same_as": number}), STEPS, [WORK, STEPS])
     assert caught.value.kind == "malformed"
 
 

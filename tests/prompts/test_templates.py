@@ -10,7 +10,7 @@ import pytest
 from biasscope.prompts import fence, prompt_hashes, render
 
 FOLDER = Path(biasscope.prompts.__file__).parent
-ENGINES_OWN = {"json_answer"}
+ENGINES_OWN = {"json_answer", "json_repair"}
 """Rendered from a schema alone, tested with the engines."""
 TEMPLATES = sorted({path.stem for path in FOLDER.glob("*.j2")} - ENGINES_OWN)
 PAIR = {"question": "Q?", "answer_a": "first", "answer_b": "second"}
@@ -52,7 +52,7 @@ LABELS = {
     "verify_answer": "question answer_a answer_b",
     "verify_manipulation": "bias text_1 text_2",
 }
-OUR_OWN = {"planted", "words", "chosen_letter", "rejected_letter", "biases | length"}
+OUR_OWN = {"planted", "words", "chosen_letter", "rejected_letter", "biases | length", "candidates | length"}
 """Values that come from us, not from data."""
 
 

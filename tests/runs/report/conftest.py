@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+from biasscope.bias_library.events import Stamp, add, set_status
 from biasscope.core.calls import Completion
 from biasscope.core.ids import content_id
 from biasscope.core.records import (
@@ -12,7 +13,6 @@ from biasscope.core.records import (
     Explanation,
     Failure,
     Judgment,
-    LibraryEvent,
     MergeDecision,
     Perturbation,
     PreferencePair,
@@ -120,7 +120,14 @@ def fill(store: Store, shuffle: int | None = None) -> None:
     _validations(parts, found, wrong, records)
     _failures(records)
     for seq, bias in enumerate([*seeds, *found]):
-        records.append(LibraryEvent(id=f"event{seq}", run_id=RUN, seq=seq, kind="add", bias_id=bias.id, author="loop"))
+        records.append(add(Stamp(RUN, seq, "loop"), bias, "seed" if bias.origin == "seed" else "candidate"))
+    statuses = {"valid": "valid", "inconclusive": "inconclusive", "not_injectable": "inconclusive"}
+    tests = sorted((r for r in records if isinstance(r, Validation)), key=lambda v: (v.iteration < 0, v.id))
+    for seq, test in enumerate(tests, 1000):
+        status = statuses.get(test.decision, "rejected")
+        if test.iteration < 0:
+            status = "confirmed" if test.decision == "valid" else "valid"
+        records.append(set_status(Stamp(RUN, seq, "loop"), test.bias_id, status, [test.id]))
     if shuffle is not None:
         random.Random(shuffle).shuffle(records)
     store.write_now(*records)

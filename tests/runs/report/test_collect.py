@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from biasscope.bias_library.events import Stamp, add, set_status
 from biasscope.core.calls import Usage
 from biasscope.core.errors import UserError
 from biasscope.core.records import Bias, PreferencePair, Validation
@@ -114,6 +115,8 @@ def small(tmp_path):
             harms=1, repairs=0, error_reference=0, error_bias=1, effect=100, interval=(-5, 100),
             interval_method="exact", p_value=1.0, decision="valid",
         ),
+        add(Stamp("small", 0, "loop"), Bias(id="b", name="Tone", definition="d", origin="discovered")),
+        set_status(Stamp("small", 1, "loop"), "b", "valid", ["v"]),
     )  # fmt: skip
     yield store
     store.close()

@@ -1,0 +1,111 @@
+"""`biasscope discover` and `biasscope resume`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ...core.errors import ConfigError
+from ...runs.config import load_config
+from ...runs.folder import find_run
+from ...runs.launch import Approval, Outcome, create, run
+from ...runs.report import load_report, summary_table
+from .live import live
+from .options import DEFAULT_WORKSPACE, Workspace
+
+Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
+Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
+
+
+def discover(
+    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of the run.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
+    ] = None,
+    judge: Reference = None,
+    teacher: Reference = None,
+    verifier: Reference = None,
+    embedder: Reference = None,
+    target: Source = None,
+    test: Source = None,
+    limit: Annotated[int | None, typer.Option(help="Most pairs from each source, stratified by domain.")] = None,
+    profile: Annotated[str | None, typer.Option(help="rigorous (default) or paper.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything that is drawn.")] = None,
+    approve: Annotated[
+        bool | None, typer.Option("--approve", help="Stop before biases are admitted and wait for a decision.")
+    ] = None,
+    workspace: Annotated[Path | None, typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE")] = None,
+) -> None:
+    """Find the biases of a judge: perturb, let it err, name, validate, repeat."""
+    given: dict[str, Any] = {
+        "judge": judge,
+        "teacher": teacher,
+        "verifier": verifier,
+        "embedder": embedder,
+        "target": target,
+        "test": test,
+        "profile": profile,
+        "name": name,
+        "seed": seed,
+        "approve": approve,
+        "workspace": str(workspace) if workspace else None,
+        "target.limit": limit,
+    }
+    if limit is not None and test is not None:
+        given["test.limit"] = limit
+    if config is None and judge is None:
+        raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge, --teacher and --target")
+    made = load_config(config, set_ or (), {k: v for k, v in given.items() if v is not None})
+    folder = create(made)
+    console = Console()
+    console.print(f"run {folder.run_id} in {folder.path}", highlight=False, markup=False, soft_wrap=True)
+    with live(console) as listener:
+        outcome = run(folder, listener=listener)
+    show(console, outcome)
+
+
+def resume(
+    run_name: Annotated[str, typer.Argument(metavar="RUN", help="Name or folder of a run, or `latest`.")],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A larger budget or other concurrency.")
+    ] = None,
+    approve: Annotated[
+        list[str] | None, typer.Option(help="Bias to admit, by id or name, or `all`; the others are rejected.")
+    ] = None,
+    reject_all: Annotated[bool, typer.Option("--reject-all", help="Admit none of those that wait.")] = False,
+    author: Annotated[str, typer.Option(envvar="USER", help="Who decides.")] = "unknown",
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    workspace: Workspace = DEFAULT_WORKSPACE,
+) -> None:
+    """Go on with a run that was stopped, ran out of budget or waits for approval."""
+    folder = find_run(run_name, workspace)
+    approval = None
+    if approve or reject_all:
+        approval = Approval(tuple(approve or ()), author, reason)
+    console = Console()
+    with live(console) as listener:
+        outcome = run(folder, listener=listener, approval=approval, changes=tuple(set_ or ()))
+    show(console, outcome)
+
+
+def show(console: Console, outcome: Outcome) -> None:
+    """The summary table, how the run stands and where the report is."""
+    if outcome.files:
+        report = load_report(outcome.files["json"])
+        console.print(summary_table(report))
+        for warning in report.headline.warnings:
+            console.print(f"note: {warning}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"report: {outcome.files['html']}", highlight=False, markup=False, soft_wrap=True)
+    name = outcome.folder.run_id
+    if outcome.state == "budget":
+        console.print(f"inconclusive: {outcome.reason}", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(4)
+    if outcome.state == "waiting":
+        console.print(
+            f"{outcome.reason}: `biasscope resume {name} --approve NAME ...`, `--approve all` or `--reject-all`",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,82 @@
+"""Live progress of a run in a terminal."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from ...core.store import Store
+from ...graph.progress import Progress
+from ...runs.launch import Listener
+
+_SPENT_EVERY = 50
+
+
+@contextmanager
+def live(console: Console) -> Iterator[Listener]:
+    """A listener that draws stage, items, failures, spending and time left; a line per stage when not a terminal."""
+    if not console.is_terminal:
+        yield _plain(console)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("iteration {task.fields[iteration]}"),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[notes]}"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None, iteration=0, notes="")
+        stage, spent = "", ""
+
+        def listen(progress: Progress) -> None:
+            nonlocal stage, spent
+            if progress.stage != stage or progress.done % _SPENT_EVERY == 0:
+                spent = spent_line(progress.store, progress.run_id)
+            if progress.stage != stage:
+                stage = progress.stage
+                bar.reset(task, total=progress.total)
+            bar.update(
+                task,
+                description=progress.stage,
+                completed=progress.done,
+                total=progress.total,
+                iteration=progress.iteration,
+                notes=notes_line(progress.counts, progress.failures, spent),
+            )
+
+        yield listen
+
+
+def notes_line(counts: dict[str, int], failures: int, spent: str) -> str:
+    """What is found so far, what failed and what it cost."""
+    parts = [f"{n} {name}" for name, n in counts.items()]
+    if failures:
+        parts.append(f"{failures} failed")
+    return ", ".join([*parts, spent] if spent else parts)
+
+
+def spent_line(store: Store, run_id: str) -> str:
+    """Calls, tokens and cost of a run in a few words."""
+    lines = store.usage(run_id)
+    calls = sum(line.calls for line in lines)
+    tokens = sum(line.prompt_tokens + line.completion_tokens for line in lines)
+    costs = [line.cost for line in lines if line.cost is not None]
+    return f"{calls:,} calls, {tokens:,} tokens" + (f", cost {sum(costs):.4f}" if costs else "")
+
+
+def _plain(console: Console) -> Listener:
+    said = ""
+
+    def listen(progress: Progress) -> None:
+        nonlocal said
+        line = f"iteration {progress.iteration} {progress.stage} ({progress.total} items)"
+        if line != said and progress.total:
+            said = line
+            console.print(line, highlight=False, markup=False)
+
+    return listen

@@ -1,0 +1,108 @@
+"""`biasscope runs`, `status` and `report`."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ...core.errors import BiasScopeError
+from ...runs.folder import RunFolder, find_run, runs_in
+from ...runs.launch import open_store
+from ...runs.report import load_report, summary_table, write_report
+from .live import notes_line, spent_line
+from .options import DEFAULT_WORKSPACE, AsJson, Workspace
+
+app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False) -> None:
+    """Every run with its state."""
+    rows = [_state(folder) for folder in runs_in(workspace)]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    if not rows:
+        typer.echo(f"no runs in {str(workspace)!r} yet; `biasscope discover` starts one")
+        return
+    table = Table("run", "state", "iteration", "stage", "spent")
+    for row in rows:
+        table.add_row(*(Text(str(row[key])) for key in ("run", "state", "iteration", "stage", "spent")))
+    Console().print(table)
+
+
+def status(
+    run: Annotated[str, typer.Argument(metavar="[RUN]")] = "latest",
+    watch: Annotated[bool, typer.Option("--watch", help="Go on showing until the run ends.")] = False,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    as_json: AsJson = False,
+) -> None:
+    """Where a run is: stage, items, failures, cost."""
+    folder = find_run(run, workspace)
+    if as_json:
+        typer.echo(json.dumps(_state(folder), indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    if not watch:
+        console.print(_status_text(folder))
+        return
+    with Live(_status_text(folder), console=console, refresh_per_second=1) as shown:
+        while _state(folder)["state"] == "running":
+            time.sleep(1)
+            shown.update(_status_text(folder))
+
+
+def report(
+    run: Annotated[str, typer.Argument(metavar="[RUN]")] = "latest",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder; the run's own when left out.")] = None,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+) -> None:
+    """Write the report of a run (HTML, Markdown, JSON, plots) from its store."""
+    folder = find_run(run, workspace)
+    store = open_store(folder)
+    try:
+        files = write_report(store, folder.run_id, output or folder.path)
+    finally:
+        store.close()
+    Console().print(summary_table(load_report(files["json"])))
+    typer.echo(f"report: {files['html']}")
+
+
+def _state(folder: RunFolder) -> dict[str, Any]:
+    try:
+        store = open_store(folder)
+    except BiasScopeError as error:
+        return {"run": folder.run_id, "state": f"unreadable: {error}", "iteration": "", "stage": "", "spent": ""}
+    try:
+        progress = store.note(folder.run_id, "progress") or {}
+        outcome = store.note(folder.run_id, "outcome") or {}
+        running = folder.is_running()
+        return {
+            "run": folder.run_id,
+            "state": "running" if running else outcome.get("state", "stopped"),
+            "reason": "" if running else outcome.get("reason", ""),
+            "iteration": progress.get("iteration", 0),
+            "stage": progress.get("stage", ""),
+            "done": progress.get("done", 0),
+            "total": progress.get("total", 0),
+            "failures": progress.get("failures", 0),
+            "counts": progress.get("counts", {}),
+            "spent": spent_line(store, folder.run_id),
+        }
+    finally:
+        store.close()
+
+
+def _status_text(folder: RunFolder) -> Text:
+    state = _state(folder)
+    lines = [f"{state['run']}: {state['state']}" + (f" ({state['reason']})" if state.get("reason") else "")]
+    if state.get("total"):
+        lines.append(f"iteration {state['iteration']}, {state['stage']}: {state['done']} of {state['total']}")
+    lines.append(notes_line(state.get("counts", {}), state.get("failures", 0), str(state["spent"])))
+    return Text("\n".join(lines))

@@ -1,0 +1,72 @@
+"""Run many calls at once in flat memory, turning failed items into Failure rows."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from ..core.errors import CallFailed
+from ..core.ids import content_id
+from ..core.records import Failure
+from ..core.store import Store
+from .progress import Progress
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def run_all(
+    items: Iterable[T],
+    work: Callable[[T], Awaitable[R]],
+    *,
+    store: Store,
+    run_id: str,
+    stage: str,
+    subject: Callable[[T], str],
+    progress: Progress,
+    width: int,
+) -> list[R | None]:
+    """`work` on every item, `width` at a time; results in the order of the items, None where an item failed.
+
+    A CallFailed becomes a Failure row. Any other error stops new items, lets those in flight finish, so that
+    what they paid for is kept, and is then raised.
+    """
+    queue = list(enumerate(items))
+    results: list[R | None] = [None] * len(queue)
+    stopped: list[BaseException] = []
+    store.forget_failures(run_id, stage)
+    progress.start(stage, len(queue))
+    waiting = iter(queue)
+
+    async def worker() -> None:
+        for position, item in waiting:
+            if stopped:
+                return
+            try:
+                results[position] = await work(item)
+            except CallFailed as failed:
+                await store.write(failure(run_id, stage, subject(item), failed))
+                progress.failed()
+            except Exception as error:
+                stopped.append(error)
+                return
+            progress.step()
+
+    await asyncio.gather(*(worker() for _ in range(min(width, len(queue)))))
+    if stopped:
+        raise stopped[0]
+    progress.finish()
+    return results
+
+
+def failure(run_id: str, stage: str, subject: str, failed: CallFailed) -> Failure:
+    """The row for one failed item."""
+    return Failure(
+        id=content_id("failure", run_id, stage, subject, failed.kind, failed.request_id),
+        run_id=run_id,
+        stage=stage,
+        kind=failed.kind,
+        subject=subject,
+        reason=failed.reason,
+        raw=failed.raw[:20_000],
+        request_id=failed.request_id or "",
+    )

@@ -1,0 +1,95 @@
+"""What the loop can be told. `paper` and `rigorous` are the two profiles (METHOD: see docs/method.md)."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Profile = Literal["paper", "rigorous"]
+
+
+class DiscoverySettings(BaseModel):
+    """How candidates are found."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    iterations: int = Field(4, ge=1, le=100)
+    """T_max: the most rounds of the loop."""
+    misjudgments: Literal["flipped", "any"] = "flipped"
+    """flipped: wrong under the perturbation and right without it; any: every wrong verdict (the paper)."""
+    deeper_explain: bool = True
+    """Ask the judge to go on explaining its wrong verdict before the teacher names a bias."""
+    seeds: bool = True
+    """Start from the seven basic biases; without them a library must be given."""
+
+
+class ValidationSettings(BaseModel):
+    """How candidates are tested."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rule: Literal["eprocess", "exact", "paper"] = "eprocess"
+    """eprocess: anytime-valid test against the placebo arm; exact: McNemar at the full test set; paper: error rate
+    merely higher than on the original answers."""
+    when: Literal["early", "late"] = "early"
+    """Each iteration, or once after the last."""
+    seeds: bool = True
+    """Test the seed biases too, in the first validation."""
+    alpha: float = Field(0.05, gt=0, lt=1)
+    """False discovery rate of the whole run."""
+    smallest_effect: float = Field(3.0, ge=0, le=100)
+    """Smallest effect of interest, in points; below it a bias is dropped as futile."""
+    batch: int = Field(40, ge=1)
+    """Test pairs per look."""
+    max_pairs: int | None = Field(None, ge=1)
+    """The most test pairs per bias; None takes all."""
+    confirm_share: float | None = Field(None, ge=0, lt=1)
+    """Share of the test pairs that is locked away for confirmation; None: a third from 300 pairs on, else none."""
+    verify_answers: Literal["exact", "model", "off"] = "model"
+    """How a rewrite that has become right is noticed: exact extraction, with a model where that is silent, or not."""
+    manipulation_checks: int = Field(30, ge=0)
+    """Pairs per bias on which a verifier must see the bias in the rewrite; 0 switches the check off."""
+    truncation_control: bool = True
+    """Judge valid biases again with the rewrite cut to the original's length."""
+    retests: int = Field(0, ge=0)
+    """Pairs whose placebo arm is judged twice, to measure the judge's own noise."""
+
+
+class MergingSettings(BaseModel):
+    """When two biases are one; None takes the calibrated threshold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: float | None = Field(None, ge=-1, le=1)
+    high: float | None = Field(None, ge=-1, le=1)
+    nearest: int | None = Field(None, ge=1)
+    """Library biases that the teacher sees when it compares."""
+
+
+class LoopSettings(BaseModel):
+    """Everything the graph needs to know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int = 0
+    profile: Profile = "rigorous"
+    orders: Literal["drawn", "both"] = "drawn"
+    """drawn: one order per pair, by seed; both: every arm is judged in both orders."""
+    discovery: DiscoverySettings = DiscoverySettings()
+    validation: ValidationSettings = ValidationSettings()
+    merging: MergingSettings = MergingSettings()
+    approve: bool = False
+    """Stop before admission and wait for a decision."""
+
+
+PAPER: dict[str, dict[str, Any]] = {
+    "discovery": {"misjudgments": "any"},
+    "validation": {
+        "rule": "paper",
+        "seeds": False,
+        "confirm_share": 0.0,
+        "verify_answers": "off",
+        "manipulation_checks": 0,
+        "truncation_control": False,
+    },
+}
+"""What the profile `paper` sets where the user has not (Algorithm 1 as published)."""

@@ -1,0 +1,154 @@
+"""The configuration of a run: one YAML file, or the same keys on the command line."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ..agents.engines.reference import ModelSpec
+from ..agents.opening import JudgeSpec
+from ..core.errors import ConfigError
+from ..data.spec import SourceSpec
+from ..graph.settings import PAPER, LoopSettings
+
+
+def _reference(value: Any) -> Any:
+    return {"model": value} if isinstance(value, str) else value
+
+
+def _source(value: Any) -> Any:
+    return {"source": value} if isinstance(value, str) else value
+
+
+ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
+JudgeField = Annotated[JudgeSpec, BeforeValidator(_reference)]
+SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
+
+
+class BudgetSettings(BaseModel):
+    """What a run may spend; reaching any of them ends it as inconclusive, to be resumed with more."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    calls: int | None = Field(None, ge=1)
+    tokens: int | None = Field(None, ge=1)
+    """Prompt and completion tokens together."""
+    cost: float | None = Field(None, gt=0)
+    """In the currency of the models' prices."""
+
+
+class RunConfig(LoopSettings):
+    """One discovery run."""
+
+    name: str | None = None
+    """Name of the run and of its folder; drawn from date and judge when left out."""
+    workspace: Path = Path("biasscope-workspace")
+    """Folder under which runs lie."""
+    store: str | None = None
+    """Database URL, to share a store between runs; None: store.db in the run's folder."""
+    judge: JudgeField
+    """The target judge."""
+    teacher: ModelField
+    """Rewrites answers, names biases and compares them."""
+    verifier: ModelField | None = None
+    """Checks rewrites; None: the teacher."""
+    embedder: ModelField = ModelSpec(model="local:")
+    """Embeds biases for merging."""
+    target: SourceField
+    """Preference pairs on which biases are searched for."""
+    test: SourceField | None = None
+    """Preference pairs on which they are validated; None: half of the target pairs, by seed."""
+    library: Path | None = None
+    """A library file (`biasscope library export`) to start from."""
+    budget: BudgetSettings = BudgetSettings()
+
+
+def load_config(path: Path | None, settings: Sequence[str] = (), given: Mapping[str, Any] | None = None) -> RunConfig:
+    """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins."""
+    values: dict[str, Any] = _read_yaml(path) if path else {}
+    for key, value in (given or {}).items():
+        _put(values, key, value)
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"--set {setting!r}: write it as key=value, for example --set discovery.iterations=2")
+        try:
+            _put(values, key, yaml.safe_load(text))
+        except yaml.YAMLError:
+            raise ConfigError(f"--set {setting!r}: the value is not YAML; put it in quotes") from None
+    if values.get("profile") == "paper":
+        values = _over(PAPER, values)
+    where = str(path) if path else "configuration"
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {describe(error)}") from None
+
+
+def describe(error: ValidationError) -> str:
+    """A pydantic error in one line: field, what is wrong, the value."""
+    parts = []
+    for item in error.errors():
+        field = ".".join(str(p) for p in item["loc"]) or "(whole)"
+        message = {"missing": "is needed", "extra_forbidden": "is no setting; check the spelling"}.get(
+            item["type"], item["msg"]
+        )
+        got = "" if item["type"] in ("missing", "extra_forbidden") else f" (got {_short(item['input'])})"
+        parts.append(f"{field}: {message}{got}")
+    return "; ".join(parts)
+
+
+def dump_config(config: RunConfig) -> str:
+    """The configuration as YAML; holds names of environment variables, never keys."""
+    values = config.model_dump(mode="json", exclude_defaults=True)
+    return yaml.safe_dump(values, sort_keys=True, allow_unicode=True)
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text; a configuration is a YAML file") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise ConfigError(f"{path}: {line}is not YAML: {getattr(error, 'problem', error)}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: holds {_short(values)}; a configuration is a mapping such as 'judge: openai:...'")
+    return values
+
+
+def _put(values: dict[str, Any], key: str, value: Any) -> None:
+    *parents, last = key.split(".")
+    at = values
+    for parent in parents:
+        inner = at.get(parent)
+        if isinstance(inner, str):
+            inner = {"source" if parent in ("target", "test") else "model": inner}
+        if inner is None:
+            inner = {}
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{key}: {parent!r} is {_short(inner)}, which has no settings of its own")
+        at[parent] = inner
+        at = inner
+    if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
+        at[last]["source" if last in ("target", "test") else "model"] = value
+    else:
+        at[last] = value
+
+
+def _over(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in values.items():
+        inner = merged.get(key)
+        merged[key] = _over(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,92 @@
+"""A run's folder: config.yaml, manifest.json, store.db, checkpoints.db and the report, under a workspace."""
+
+import fcntl
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import ConfigError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Paths of one run."""
+
+    path: Path
+
+    @property
+    def run_id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def config(self) -> Path:
+        """The full configuration, as the run was started."""
+        return self.path / "config.yaml"
+
+    @property
+    def manifest(self) -> Path:
+        """Versions, prompt hashes, model identities, data hashes, seed."""
+        return self.path / "manifest.json"
+
+    @property
+    def store(self) -> Path:
+        """The run's database, unless the configuration names another."""
+        return self.path / "store.db"
+
+    @property
+    def checkpoints(self) -> Path:
+        """LangGraph's checkpoints."""
+        return self.path / "checkpoints.db"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the process that drives the run."""
+        return self.path / "run.lock"
+
+    def is_running(self) -> bool:
+        """Whether a live process drives the run."""
+        if not self.lock.exists():
+            return False
+        with self.lock.open("r") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+
+def check_name(name: str) -> str:
+    """A run's name is a folder's name: letters, digits, dot, dash and underscore."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"name: {name!r} cannot name a run; use letters, digits, '.', '-' and '_', at most 100, beginning with a "
+            "letter or digit"
+        )
+    return name
+
+
+def runs_in(workspace: Path) -> Iterator[RunFolder]:
+    """The runs of a workspace, by name."""
+    if workspace.is_dir():
+        for path in sorted(workspace.iterdir()):
+            if (path / "config.yaml").is_file():
+                yield RunFolder(path)
+
+
+def find_run(run: str, workspace: Path) -> RunFolder:
+    """A run by folder path or by name in the workspace; `latest` is the one changed last."""
+    as_path = Path(run)
+    if (as_path / "config.yaml").is_file():
+        return RunFolder(as_path.resolve())
+    known = list(runs_in(workspace))
+    if run == "latest" and known:
+        return max(known, key=lambda folder: folder.config.stat().st_mtime)
+    for folder in known:
+        if folder.run_id == run:
+            return folder
+    names = ", ".join(folder.run_id for folder in known) or "none yet"
+    raise ConfigError(f"no run {run!r} in {str(workspace)!r} (runs there: {names}); give a name or a run's folder")

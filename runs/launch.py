@@ -1,0 +1,213 @@
+"""Start and resume runs: from a configuration to an outcome and a report."""
+
+import asyncio
+import datetime
+import fcntl
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+
+from ..agents.engines.budget import Budget
+from ..agents.engines.embedder import open_embedder
+from ..agents.engines.opening import open_model
+from ..agents.engines.reference import ModelSpec
+from ..agents.opening import open_judge
+from ..agents.teacher import LLMTeacher
+from ..core.calls import Model
+from ..core.errors import BudgetReached, ConfigError, StoreError
+from ..core.store import Store
+from ..graph.build import build
+from ..graph.context import Context
+from ..graph.progress import Progress
+from .config import RunConfig, dump_config, load_config
+from .folder import RunFolder, check_name
+from .inputs import load_pairs, start_library
+from .manifest import check_unchanged, manifest
+from .report import write_report
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run stands when its process lets go of it."""
+
+    folder: RunFolder
+    state: Literal["finished", "budget", "waiting"]
+    reason: str
+    waiting_for: tuple[str, ...] = ()
+    """Bias ids that wait for approval."""
+    files: Mapping[str, Path] | None = None
+
+
+@dataclass(frozen=True)
+class Approval:
+    """A person's decision on the biases that wait; those not named are rejected."""
+
+    approved: tuple[str, ...]
+    author: str
+    reason: str = ""
+
+
+def create(config: RunConfig) -> RunFolder:
+    """A new run's folder with its configuration; ConfigError when the name is taken."""
+    name = check_name(config.name or _drawn_name(config))
+    folder = RunFolder((config.workspace / name).resolve())
+    if folder.config.exists():
+        raise ConfigError(
+            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `biasscope resume {name}` or "
+            "choose another --name"
+        )
+    folder.path.mkdir(parents=True, exist_ok=True)
+    text = dump_config(config.model_copy(update={"name": name}))
+    partial = folder.config.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(folder.config)
+    return folder
+
+
+def open_store(folder: RunFolder, config: RunConfig | None = None) -> Store:
+    """The store that holds a run."""
+    config = config or load_config(folder.config)
+    return Store(config.store or folder.store)
+
+
+async def drive(
+    folder: RunFolder,
+    *,
+    listener: Listener | None = None,
+    approval: Approval | None = None,
+    changes: tuple[str, ...] = (),
+) -> Outcome:
+    """Run or go on with a run until it has finished, spent its budget or waits for approval.
+
+    `changes` are `key=value` settings that may differ from the run's own: budget and models' concurrency.
+    Whatever happens, what was paid for stays in the store.
+    """
+    config = load_config(folder.config, changes)
+    with _locked(folder):
+        async with opened(folder, config, listener) as context:
+            store = context.store
+            outcome = await _loop(folder, config, context, approval)
+            store.write_note(folder.run_id, "outcome", {"state": outcome.state, "reason": outcome.reason})
+            return Outcome(
+                folder,
+                outcome.state,
+                outcome.reason,
+                outcome.waiting_for,
+                write_report(store, folder.run_id, folder.path),
+            )
+
+
+async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval: Approval | None) -> Outcome:
+    async with AsyncSqliteSaver.from_conn_string(str(folder.checkpoints)) as saver:
+        graph = build(context, saver)
+        thread: Any = {"configurable": {"thread_id": folder.run_id}, "recursion_limit": 10_000}
+        known = await graph.aget_state(thread)
+        start: Any = None
+        if not known.values:
+            start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
+        elif known.interrupts and approval is None:
+            return _waiting(folder, known.interrupts)
+        elif known.interrupts and approval:
+            start = Command(
+                resume={"approved": approval.approved, "author": approval.author, "reason": approval.reason}
+            )
+        elif not known.next:
+            return Outcome(folder, "finished", str(known.values.get("stop") or ""))
+        try:
+            result: Any = await graph.ainvoke(start, thread, durability="sync")
+        except BudgetReached as reached:
+            return Outcome(folder, "budget", str(reached))
+        if interrupts := result.get("__interrupt__"):
+            return _waiting(folder, interrupts)
+        return Outcome(folder, "finished", str(result.get("stop") or ""))
+
+
+def _waiting(folder: RunFolder, interrupts: Any) -> Outcome:
+    biases = tuple(interrupts[0].value["biases"])
+    return Outcome(folder, "waiting", f"{len(biases)} biases wait for approval", biases)
+
+
+@asynccontextmanager
+async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None) -> AsyncIterator[Context]:
+    """A run's store, models and pairs, for as long as it is driven."""
+    async with AsyncExitStack() as stack:
+        store = open_store(folder, config)
+        stack.callback(store.close)
+        run_id = folder.run_id
+        budget = Budget.of_run(store, run_id, **config.budget.model_dump())
+
+        def model_for(spec: ModelSpec) -> Model:
+            model = open_model(spec, run_id=run_id, store=store, budget=budget)
+            stack.push_async_callback(model.aclose)
+            return model
+
+        judge_model = model_for(config.judge)
+        teacher = model_for(config.teacher)
+        verifier = model_for(config.verifier) if config.verifier else teacher
+        embedder = open_embedder(config.embedder, store)
+        stack.push_async_callback(embedder.aclose)
+        data = load_pairs(store, run_id, config)
+        models = {
+            "judge": judge_model.name,
+            "teacher": teacher.name,
+            "verifier": verifier.name,
+            "embedder": embedder.name,
+        }
+        _write_manifest(folder, store, config, models, data)
+        yield Context(
+            run_id=run_id,
+            settings=config,
+            store=store,
+            judge=open_judge(config.judge, judge_model, run_id),
+            teacher=LLMTeacher(teacher, run_id),
+            teacher_model=teacher,
+            verifier_model=verifier,
+            embedder=embedder,
+            progress=Progress(store, run_id, listener),
+            width=4 * max(config.judge.max_concurrency, config.teacher.max_concurrency),
+        )
+
+
+def _write_manifest(
+    folder: RunFolder, store: Store, config: RunConfig, models: dict[str, str], data: dict[str, str]
+) -> None:
+    made = manifest(
+        config=config.model_dump(mode="json", exclude_defaults=True, exclude={"workspace", "budget"}),
+        models=models,
+        data=data,
+        seed=config.seed,
+    )
+    if then := store.note(folder.run_id, "manifest"):
+        check_unchanged(then, made)
+        return
+    store.write_note(folder.run_id, "manifest", made)
+    folder.manifest.write_text(json.dumps(made, indent=2, sort_keys=True, ensure_ascii=False), encoding="utf-8")
+
+
+def _drawn_name(config: RunConfig) -> str:
+    judge = re.sub(r"[^A-Za-z0-9]+", "-", config.judge.model.split("@")[0].rsplit("/", 1)[-1]).strip("-")[:40]
+    return f"{datetime.datetime.now():%Y-%m-%d-%H%M%S}-{judge or 'judge'}"
+
+
+@contextmanager
+def _locked(folder: RunFolder) -> Iterator[None]:
+    with folder.lock.open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(f"another process is driving the run {folder.run_id!r}; wait for it or stop it") from None
+        yield
+
+
+def run(folder: RunFolder, **options: Any) -> Outcome:
+    """`drive` for callers without an event loop."""
+    return asyncio.run(drive(folder, **options))

@@ -1,0 +1,26 @@
+"""LangGraph Studio's entry: the graph of the run whose configuration BIASSCOPE_CONFIG names."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from langgraph.graph.state import CompiledStateGraph
+
+from ..core.errors import ConfigError
+from ..graph.build import build
+from .config import load_config
+from .launch import create, opened
+
+
+@asynccontextmanager
+async def make_graph() -> AsyncIterator[CompiledStateGraph[Any]]:
+    """The compiled loop with its models and store open, for as long as Studio uses it."""
+    path = os.environ.get("BIASSCOPE_CONFIG")
+    if not path:
+        raise ConfigError("BIASSCOPE_CONFIG: is not set; give it the path of a run's configuration, then start Studio")
+    config = load_config(Path(path))
+    folder = create(config)
+    async with opened(folder, load_config(folder.config), None) as context:
+        yield build(context)
