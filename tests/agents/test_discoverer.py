@@ -57,7 +57,7 @@ async def test_no_bias_no_candidate(queue_model, pair, judgment):
 @pytest.mark.parametrize("changes", [{"name": ""}, {"name": " **\u200b "}, {"definition": "\n"}, {"name": None}])
 async def test_a_bias_without_words_is_malformed(queue_model, pair, judgment, changes):
     with pytest.raises(CallFailed) as caught:
-        await discover(queue_model(finding(**changes)), pair, judgment, pair.rejected, None, None, iteration=0)
+        await discover(queue_model(*[finding(**changes)] * 2), pair, judgment, pair.rejected, None, None, iteration=0)
     assert caught.value.kind == "malformed" and caught.value.request_id
 
 

@@ -10,7 +10,7 @@ import pytest
 from biasscope.prompts import fence, prompt_hashes, render
 
 FOLDER = Path(biasscope.prompts.__file__).parent
-ENGINES_OWN = {"json_answer"}
+ENGINES_OWN = {"json_answer", "json_repair"}
 """Rendered from a schema alone, tested with the engines."""
 TEMPLATES = sorted({path.stem for path in FOLDER.glob("*.j2")} - ENGINES_OWN)
 PAIR = {"question": "Q?", "answer_a": "first", "answer_b": "second"}
