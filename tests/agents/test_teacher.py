@@ -85,5 +85,5 @@ async def test_room_for_a_rewrite_grows_with_the_answer_up_to_a_bound(queue_mode
 
 async def test_malformed_output_is_a_failed_call(queue_model, pair, bias):
     with pytest.raises(CallFailed) as caught:
-        await LLMTeacher(queue_model({"text": "x"}, {"text": "x"}), "run").perturb(pair, bias, stage="perturb")
+        await LLMTeacher(queue_model(*[{"text": "x"}] * 2), "run").perturb(pair, bias, stage="perturb")
     assert caught.value.kind == "malformed"

@@ -16,7 +16,7 @@ async def test_same_answer(queue_model, verdict):
 
 async def test_another_word_is_malformed(queue_model):
     with pytest.raises(CallFailed) as caught:
-        await same_answer(queue_model({"verdict": "perhaps"}, {"verdict": "perhaps"}), "q", "a", "b")
+        await same_answer(queue_model(*[{"verdict": "perhaps"}] * 2), "q", "a", "b")
     assert caught.value.kind == "malformed"
 
 
@@ -33,4 +33,4 @@ async def test_shows_more_is_right_whichever_text_comes_first(queue_model, bias)
 
 async def test_only_two_answers_are_possible(queue_model, bias):
     with pytest.raises(CallFailed):
-        await shows_more(queue_model({"shows_more": 3}, {"shows_more": 3}), bias, "a", "b", 0)
+        await shows_more(queue_model(*[{"shows_more": 3}] * 2), bias, "a", "b", 0)
