@@ -7,7 +7,7 @@ from typing import NamedTuple
 from .measures import Measured, compile_measure
 from .puzzles import solve
 from .recognition import Recogniser
-from .spec import FeatureSpec, WorldSpec
+from .spec import FeatureSpec, ShapeMeasure, WorldSpec
 from .texts import final_answer
 from .wording import Wording, stock
 
@@ -29,6 +29,7 @@ class Compiled:
         self.recogniser = Recogniser(spec.features)
         self.measure: Callable[[str, str, str], float] = lru_cache(maxsize=200_000)(self._measure)
         """(feature, text, question) -> amount."""
+        self._counted = [f.name for f in spec.features if not isinstance(f.measure, ShapeMeasure)]
         self._correct = lru_cache(maxsize=50_000)(_correct)
 
     @property
@@ -37,8 +38,12 @@ class Compiled:
         return self.spec.name
 
     def correct(self, question: str, text: str) -> float:
-        """1 when the text's final answer is the question's right one, else 0; 0 too for questions of no known domain."""
+        """1 when the final answer is the question's right one, else 0, also for questions of no known domain."""
         return self._correct(question, text)
+
+    def plain(self, sentence: str) -> bool:
+        """Whether a sentence shows none of the features that are counted."""
+        return not any(self.measure(name, sentence, "") for name in self._counted)
 
     def _measure(self, feature: str, text: str, question: str) -> float:
         return self.features[feature].measure(text, question)

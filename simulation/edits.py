@@ -2,13 +2,18 @@
 
 import random
 import re
+from collections.abc import Callable
 
 from .spec import Attach, Edit, Insert, Lines, Repeat, Replace, Substitute
 from .texts import Piece, body_and_tail, join, pieces, words
 from .wording import Wording
 
+_ITEM = re.compile(r"[-*#>|]|\d+[.)]\s")
+Plain = Callable[[str], bool]
+"""Whether a sentence shows no feature, so that it can be said again without adding to one."""
 
-def write(text: str, question: str, edits: list[Edit], rng: random.Random, light: bool = False) -> str:
+
+def write(text: str, question: str, edits: list[Edit], rng: random.Random, plain: Plain, light: bool = False) -> str:
     """The text after all edits, in order; `light` takes the lower number of times of each."""
     for edit in edits:
         body, tail = body_and_tail(text)
@@ -16,12 +21,12 @@ def write(text: str, question: str, edits: list[Edit], rng: random.Random, light
             text = text.rstrip() + edit.separator + edit.separator.join(_choose(edit.texts, edit.times, rng, light))
             text = text.replace("{topic}", _topic(question, rng))
         else:
-            text = join(_apply(body, edit, question, rng, light)) + join(tail)
+            text = join(_apply(body, edit, question, rng, plain, light)) + join(tail)
     return text
 
 
-def reword(text: str, wording: Wording, swap_rate: float, rng: random.Random) -> str:
-    """The same text with some words exchanged for neutral synonyms; final answer and features stay."""
+def reword(text: str, wording: Wording, swap_rate: float, rng: random.Random, plain: Plain) -> str:
+    """The same text with some words exchanged for neutral synonyms; final answer and sentences with a feature stay."""
     body, tail = body_and_tail(text)
 
     def swap(match: re.Match[str]) -> str:
@@ -32,7 +37,8 @@ def reword(text: str, wording: Wording, swap_rate: float, rng: random.Random) ->
         other = rng.choice(others)
         return other.capitalize() if word[0].isupper() else other
 
-    return re.sub(r"[A-Za-z]+", swap, join(body)) + join(tail)
+    swapped = [Piece(re.sub(r"[A-Za-z]+", swap, part.text), part.gap) if plain(part.text) else part for part in body]
+    return join(swapped) + join(tail)
 
 
 def pad(text: str, upto: int, wording: Wording, rng: random.Random) -> str:
@@ -49,7 +55,7 @@ def pad(text: str, upto: int, wording: Wording, rng: random.Random) -> str:
     return join(body) + join(tail)
 
 
-def _apply(body: list[Piece], edit: Edit, question: str, rng: random.Random, light: bool) -> list[Piece]:
+def _apply(body: list[Piece], edit: Edit, question: str, rng: random.Random, plain: Plain, light: bool) -> list[Piece]:
     if isinstance(edit, Insert):
         for text in _choose(edit.texts, edit.times, rng, light):
             place = {"start": 0, "end": len(body)}.get(edit.at)
@@ -60,9 +66,10 @@ def _apply(body: list[Piece], edit: Edit, question: str, rng: random.Random, lig
         return [Piece(edit.prefix.replace("{n}", str(i)) + part.text, "\n") for i, part in enumerate(body, 1)]
     times = _times(edit.times, rng, light)
     if isinstance(edit, Repeat):
-        for lead in [rng.choice(edit.leads) for _ in range(times)] if body else []:
-            at = rng.randrange(len(body))
-            said = body[at].text
+        # From the back, so that the places of the sentences still to be repeated stay what they are.
+        places = [i for i, part in enumerate(body) if plain(part.text)]
+        for at in sorted(rng.sample(places, min(times, len(places))), reverse=True):
+            said, lead = body[at].text, rng.choice(edit.leads)
             _put(body, lead + (said[:1].lower() + said[1:] if not said[:2].isupper() else said), at + 1, " ")
         return body
     text = join(body)
@@ -92,13 +99,19 @@ def _replace(text: str, edit: Replace, times: int, rng: random.Random) -> str:
 
 def _put(body: list[Piece], text: str, place: int, separator: str) -> None:
     gap = separator
-    if place == len(body) and body:
+    if place == 0 and body and _ITEM.match(body[0].text):
+        gap = "\n"
+    elif 0 < place < len(body) and separator == " ":
+        # At the end of the line before, so that lists and headings keep their lines.
+        gap = body[place - 1].gap
+        body[place - 1] = Piece(body[place - 1].text, separator)
+    elif place == len(body) and body:
         # The last piece's gap leads to the final answer; the new one takes it over.
         gap = body[-1].gap
         body[-1] = Piece(body[-1].text, separator)
     elif place == len(body):
         gap = "\n"
-    elif place > 0 and separator != " ":
+    elif place > 0:
         body[place - 1] = Piece(body[place - 1].text, separator)
     body.insert(place, Piece(text, gap))
 

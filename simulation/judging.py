@@ -68,7 +68,9 @@ def _sentences(world: Compiled, reading: Reading, letter: str, rng: random.Rando
     judge, stock = world.spec.judge, world.wording
     sign = -1.0 if letter == "B" else 1.0
     fills = {"{w}": "B" if letter == "B" else "A", "{l}": "A" if letter == "B" else "B"}
-    drivers = sorted((f for f, part in reading.moved.items() if part * sign > 0.05), key=lambda f: -abs(reading.moved[f]))
+    drivers = sorted(
+        (f for f, part in reading.moved.items() if part * sign > 0.05), key=lambda f: -abs(reading.moved[f])
+    )
     brought_up = [f for f in drivers[:most] if rng.random() < judge.mentions]
     if rng.random() < judge.red_herrings:
         brought_up.append(rng.choice(list(world.features)))

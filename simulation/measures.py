@@ -9,7 +9,34 @@ from .texts import pieces, words
 Measured = Callable[[str, str], float]
 """(text, question) -> amount."""
 
-_STOP = frozenset("a an the of in on at to is are was be it and or how many which what if you does do will".split())
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "is",
+        "are",
+        "was",
+        "be",
+        "it",
+        "and",
+        "or",
+        "how",
+        "many",
+        "which",
+        "what",
+        "if",
+        "you",
+        "does",
+        "do",
+        "will",
+    ]
+)
 
 
 def compile_measure(spec: PhraseMeasure | RegexMeasure | ShapeMeasure) -> Measured:

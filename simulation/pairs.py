@@ -13,7 +13,7 @@ from .world import World
 
 
 def world_pairs(world: World, n: int = 800, seed: int = 0) -> list[PreferencePair]:
-    """`n` different pairs, domains in turn, answers of 40 to about 120 words. Features appear at their natural rates."""
+    """`n` different pairs, domains in turn; prose of about 40 to 120 words, features added at their natural rates."""
     pairs: dict[str, PreferencePair] = {}
     draw = 0
     while len(pairs) < n:
@@ -53,5 +53,5 @@ def _answer(world: World, question: str, working: list[list[str]], final: str, r
     text = " ".join([*body, *remarks]) + f"\nFinal answer: {final}"
     for feature in world.features.values():
         if rng.random() < feature.spec.natural:
-            text = write(text, question, feature.spec.write, rng, light=True)
+            text = write(text, question, feature.spec.write, rng, world.plain, light=True)
     return text

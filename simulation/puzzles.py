@@ -11,14 +11,76 @@ from typing import NamedTuple
 
 from .spec import Domain
 
-_NAMES = "Amara Boris Chen Dalia Emil Farah Goran Hana Ivo Jun Kofi Lena Mateo Nadia Omar Petra Rosa Samir Tove".split()
-_THINGS = "marbles pencils apples stickers buttons candles tiles ribbons postcards shells".split()
-_WORDS = (
-    "anchor basket canyon dagger ember fabric garden hammer island jacket kettle ladder magnet needle orchid "
-    "pepper quiver ribbon saddle temple umbra velvet walnut yonder zephyr bronze copper dragon elbow falcon "
-    "goblet hollow insect jungle kernel lizard mirror nectar oyster planet rocket silver timber valley window"
-).split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_NAMES = [
+    "Amara",
+    "Boris",
+    "Chen",
+    "Dalia",
+    "Emil",
+    "Farah",
+    "Goran",
+    "Hana",
+    "Ivo",
+    "Jun",
+    "Kofi",
+    "Lena",
+    "Mateo",
+    "Nadia",
+    "Omar",
+    "Petra",
+    "Rosa",
+    "Samir",
+    "Tove",
+]
+_THINGS = ["marbles", "pencils", "apples", "stickers", "buttons", "candles", "tiles", "ribbons", "postcards", "shells"]
+_WORDS = [
+    "anchor",
+    "basket",
+    "canyon",
+    "dagger",
+    "ember",
+    "fabric",
+    "garden",
+    "hammer",
+    "island",
+    "jacket",
+    "kettle",
+    "ladder",
+    "magnet",
+    "needle",
+    "orchid",
+    "pepper",
+    "quiver",
+    "ribbon",
+    "saddle",
+    "temple",
+    "umbra",
+    "velvet",
+    "walnut",
+    "yonder",
+    "zephyr",
+    "bronze",
+    "copper",
+    "dragon",
+    "elbow",
+    "falcon",
+    "goblet",
+    "hollow",
+    "insect",
+    "jungle",
+    "kernel",
+    "lizard",
+    "mirror",
+    "nectar",
+    "oyster",
+    "planet",
+    "rocket",
+    "silver",
+    "timber",
+    "valley",
+    "window",
+]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _NTH = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -51,7 +113,7 @@ def _make_arithmetic(rng: random.Random) -> str:
     a, b, c = rng.randint(4, 19), rng.randint(6, 24), rng.randint(3, 20)
     return rng.choice(
         [
-            f"{name} buys {a} boxes with {b} {thing} in each box and gives away {c} of them. How many {thing} are left?",
+            f"{name} buys {a} boxes with {b} {thing} in each box and gives away {c}. How many {thing} are left?",
             f"A shelf holds {a} boxes with {b} {thing} in each box. {name} takes {c} of them. How many {thing} stay?",
         ]
     )
@@ -73,7 +135,8 @@ def _make_sorting(rng: random.Random) -> str:
 
 
 def _solve_sorting(match: re.Match[str]) -> str:
-    return sorted(match[1].split(", "))[_NTH.index(match[2])]
+    words = sorted(str(match[1]).split(", "))
+    return words[_NTH.index(match[2])]
 
 
 def _make_spelling(rng: random.Random) -> str:
@@ -98,7 +161,10 @@ def _make_counting(rng: random.Random) -> str:
 def _make_calendar(rng: random.Random) -> str:
     day, days = rng.choice(_DAYS), rng.randint(10, 99)
     return rng.choice(
-        [f"Today is {day}. Which weekday will it be in {days} days?", f"It is {day}. What weekday is it in {days} days?"]
+        [
+            f"Today is {day}. Which weekday will it be in {days} days?",
+            f"It is {day}. What weekday is it in {days} days?",
+        ]
     )
 
 

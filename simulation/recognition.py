@@ -1,4 +1,4 @@
-"""Which feature a text about a bias means: by its names, else by the words of its definition. And the world's embedder."""
+"""Which feature a text about a bias means: by its names, else by its definition's words. And the world's embedder."""
 
 import math
 import re
@@ -12,16 +12,11 @@ import numpy as np
 from .draws import digest
 from .spec import FeatureSpec
 from .texts import words
+from .wording import stock
 
-_COMMON = frozenset(
-    "a an the of in on at to is are was be it its and or that this these than with by for as from their them they when "
-    "if not no more most over even regardless rather which who whose what how because judge judges bias biased effect "
-    "preference preferences prefer prefers preferring favour favours favor favors favouring reward rewards tend tends "
-    "answer answers response responses text texts model models name definition manifestation shows show whether content "
-    "correctness quality actual towards toward has have having other something anything".split()
-)
 _LABEL = re.compile(r"^\W*(?:name|bias|title|definition)\W*[:=]\s*", re.IGNORECASE)
 _DIMENSIONS = 256
+_SURE = 0.5
 
 
 class Match(NamedTuple):
@@ -40,12 +35,14 @@ class Recogniser:
         self._mentions = [
             (t.lower(), f.name) for f in features for t in dict.fromkeys((f.title, *f.synonyms)) if len(t) > 3
         ]
-        documents = {
-            f.name: Counter(_content(" ".join((f.title, f.definition, *f.definitions, *f.synonyms)))) for f in features
-        }
-        seen = Counter(word for document in documents.values() for word in document)
-        self._idf = {word: math.log(1 + len(documents) / count) for word, count in seen.items()}
-        self._documents = {name: self._weigh(document) for name, document in documents.items()}
+        documents = [
+            (f.name, Counter(_content(text)))
+            for f in features
+            for text in (" ".join((f.title, *f.synonyms)), f.definition, *f.definitions)
+        ]
+        seen = Counter(word for word, _ in {(word, name) for name, document in documents for word in document})
+        self._idf = {word: math.log(1 + len(features) / count) for word, count in seen.items()}
+        self._documents = [(name, self._weigh(document)) for name, document in documents]
         self.match = lru_cache(maxsize=20_000)(self._match)
         self.embed = lru_cache(maxsize=5_000)(self._embed)
 
@@ -65,12 +62,12 @@ class Recogniser:
             if found := self._names.get(_bare(name)):
                 return Match(found, 1.0)
         asked = self._weigh(Counter(_content(" ".join((head, *rest)))))
-        scores = {
-            name: sum(weight * document.get(word, 0.0) for word, weight in asked.items())
-            for name, document in self._documents.items()
-        }
-        best = max(scores, key=lambda name: scores[name])
-        return Match(best, min(scores[best], 0.99)) if scores[best] >= 0.4 else None
+        scored = [
+            (sum(weight * document.get(word, 0.0) for word, weight in asked.items()), name)
+            for name, document in self._documents
+        ]
+        best, feature = max(scored)
+        return Match(feature, min(best, 0.99)) if best >= _SURE else None
 
     def _weigh(self, counts: Counter[str]) -> dict[str, float]:
         # Words that no feature uses still count against a match: they are about something else.
@@ -94,7 +91,7 @@ def _bare(name: str) -> str:
 
 
 def _content(text: str) -> list[str]:
-    found = [w for w in words(text.replace("-", " ").replace("_", " ")) if w not in _COMMON]
+    found = [w for w in words(text.replace("-", " ").replace("_", " ")) if w not in stock().common]
     return [w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in found]
 
 

@@ -110,7 +110,7 @@ def _judged(world: Compiled, asked: Asked, kind: str) -> Said:
     letter = _letter(world, reading, letters, asked)
     if kind == "explain":
         # The judge stands by what it said, as far as its own words still show it.
-        spoken = [content for role, content in asked.messages if role == "assistant"][0]
+        spoken = next(content for role, content in asked.messages if role == "assistant")
         for mark in ("A", "B", "C"):
             if f"[[{mark}]]" in spoken or spoken.strip() == mark:
                 letter = mark

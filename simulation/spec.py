@@ -1,4 +1,4 @@
-"""What a world file may say: one model that forbids what it does not know. The format is described in docs/worlds.md."""
+"""What a world file may say: one model that forbids what it does not know. Described in docs/worlds.md."""
 
 import re
 from typing import Annotated, Any, Literal

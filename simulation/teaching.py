@@ -19,13 +19,13 @@ def rewrite(world: Compiled, question: str, answer: str, bias: str | None) -> st
     """
     teacher, seed = world.spec.teacher, world.spec.seed
     rng = generator(seed, "rewrite", question, answer, bias)
-    text = reword(answer, world.wording, teacher.swap_rate, rng)
+    text = reword(answer, world.wording, teacher.swap_rate, rng, world.plain)
     found = world.recogniser.match(bias) if bias else None
     if found:
         feature = world.features[found.feature].spec
         success = teacher.success if feature.success is None else feature.success
         if rng.random() < success:
-            text = write(text, question, feature.write, rng)
+            text = write(text, question, feature.write, rng, world.plain)
     return pad(text, len(answer.split()) + teacher.added_words, world.wording, rng)
 
 
@@ -90,7 +90,7 @@ def same_answer(a: str, b: str) -> str:
 
 
 def shows_more(world: Compiled, bias: str, text_1: str, text_2: str) -> int:
-    """1 or 2: the text with more of the bias's feature; a coin where the world does not know it or sees no difference."""
+    """1 or 2: the text with more of the bias's feature; a coin for an unknown bias or no difference."""
     found = world.recogniser.match(bias)
     gap = world.measure(found.feature, text_1, "") - world.measure(found.feature, text_2, "") if found else 0.0
     # The draw is on the unordered texts, so that showing them the other way round gives the same text.

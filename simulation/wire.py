@@ -49,7 +49,7 @@ class Asked:
 
     def numbered(self, label: str) -> list[str]:
         """The texts labelled `label_1`, `label_2`, ..."""
-        found = []
+        found: list[str] = []
         while (text := self.fields.get(f"{label}_{len(found) + 1}")) is not None:
             found.append(text)
         return found

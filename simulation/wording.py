@@ -24,6 +24,8 @@ class Wording(BaseModel):
     drivers: list[str]
     """How a judge brings up a feature; `{what}` is one of its names."""
     invented: list[Invented]
+    common: frozenset[str]
+    """Words that say nothing about which bias is meant."""
     openings: list[str]
     remarks: list[str]
 
