@@ -1,0 +1,94 @@
+import http.client
+import json
+import socket
+import time
+from urllib.parse import urlsplit
+
+import numpy as np
+import openai
+import pytest
+from biasscope.core.errors import EndpointError
+from biasscope.simulation.pairs import world_pairs
+from biasscope.simulation.server import WorldServer, serve
+from world_asking import ask, judge, text_of
+
+
+@pytest.fixture(scope="module")
+def server(easy):
+    with WorldServer(easy) as running:
+        yield running
+
+
+@pytest.fixture
+def connection(server):
+    at = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    yield at
+    at.close()
+
+
+def post(connection, path, body):
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    return response.status, json.loads(response.read())
+
+
+@pytest.mark.parametrize("process", [False, True])
+def test_the_openai_client_gets_what_the_world_answers(easy, process):
+    pair = world_pairs(easy, 1)[0]
+    body = judge(pair.prompt, pair.chosen, pair.rejected, temperature=0, seed=0)
+    with WorldServer(easy, process=process) as running, openai.OpenAI(base_url=running.url, api_key="none") as client:
+        assert [model.id for model in client.models.list()] == easy.spec.models
+        reply = client.chat.completions.create(**body)
+        assert reply.choices[0].message.content == text_of(easy.answer(body))
+        assert reply.usage is not None and reply.usage.prompt_tokens > 100
+        parts = list(client.chat.completions.create(**body, stream=True))
+        assert "".join(p.choices[0].delta.content or "" for p in parts if p.choices) == text_of(easy.answer(body))
+        vectors = client.embeddings.create(
+            model="m", input=["nautical imagery", "seafaring language", "length bias"], encoding_format="float"
+        )
+        near, far = (np.dot(vectors.data[0].embedding, vectors.data[i].embedding) for i in (1, 2))
+        assert near > 0.7 > 0.4 > far
+
+
+def test_bad_requests_are_answered_in_kind(connection, easy):
+    assert post(connection, "/v1/chat/completions", {"model": "m"})[0] == 400
+    assert post(connection, "/v1/chat/completions", [1])[0] == 400
+    assert post(connection, "/v1/embeddings", {"input": 3})[0] == 400
+    assert post(connection, "/v1/nowhere", {})[0] == 404
+    connection.request("GET", "/v1/chat/completions")
+    assert connection.getresponse().read() and post(connection, "/v1/embeddings", {"input": "a"})[0] == 200
+
+
+def test_chunked_and_pipelined_requests(server, easy):
+    body = json.dumps(ask(question="q", tail="hello")).encode()
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+    sized = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % 5 + body[:5] + b"\r\n%x\r\n" % (len(body) - 5)
+    chunked += body[5:] + b"\r\n0\r\n\r\n"
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        raw.sendall(sized + chunked[:100])
+        raw.sendall(chunked[100:] + b"GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n")
+        received = b""
+        while part := raw.recv(65536):
+            received += part
+    assert received.count(b"HTTP/1.1 200 OK") == 3 and received.count(b"chat.completion") == 2
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        raw.sendall(b"nonsense\r\n\r\n")
+        assert b" 400 " in raw.recv(65536)
+
+
+def test_a_taken_port_is_one_clear_line(easy, server):
+    with pytest.raises(EndpointError, match="choose another port"):
+        serve(easy, "127.0.0.1", urlsplit(server.url).port or 0)
+
+
+def test_speed(realistic):
+    """Well over 500 calls a second in one thread that also plays the client (measured: docs/worlds.md)."""
+    pairs = world_pairs(realistic, 200, seed=9)
+    asked = [judge(p.prompt, p.chosen, p.rejected) for p in pairs]
+    asked += [ask({"rewritten_answer": {"type": "string"}}, question=p.prompt, answer=p.rejected) for p in pairs]
+    start = time.perf_counter()
+    for body in asked:
+        realistic.answer(body)
+    assert len(asked) / (time.perf_counter() - start) > 500
