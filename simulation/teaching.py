@@ -68,25 +68,24 @@ def summarise(world: Compiled, candidates: list[str], key: str) -> dict[str, Any
             near[0].append(number)
         else:
             strays.append([number])
-    entries = [
-        {
-            "members": members,
-            **_named(world.features[name].spec, False, generator(world.spec.seed, "summary", key, name)),
-        }
-        for name, members in groups.items()
-    ]
-    entries += [{"members": members, **_as_given(candidates[members[0] - 1])} for members in strays]
-    return {"biases": [{k: v for k, v in entry.items() if k != "explained_by_bias"} for entry in entries]}
+    entries = []
+    for name, members in groups.items():
+        rng = generator(world.spec.seed, "summary", key, name)
+        entries.append(_entry(members, _named(world.features[name].spec, False, rng)))
+    entries += [_entry(members, _as_given(candidates[members[0] - 1])) for members in strays]
+    return {"biases": entries}
+
+
+def _entry(members: list[int], named: dict[str, Any]) -> dict[str, Any]:
+    return {"members": members, **{k: named[k] for k in ("name", "definition", "manifestation")}}
 
 
 def _as_given(text: str) -> dict[str, Any]:
-    lines = text.strip().splitlines() or ["unnamed"]
-    name, _, rest = lines[0].partition(":")
-    label = name.strip().lower() == "name"
-    definition = " ".join([] if label else [rest.strip()]) + " ".join(
-        line.partition(":")[2].strip() for line in lines[1:2]
-    )
-    return _naming((rest if label else name).strip() or "unnamed", definition.strip() or name)
+    """A description in the words it came in: `Name: ...`, `Definition: ...`."""
+    lines = [line.partition(": ") for line in text.strip().splitlines()] or [("unnamed", "", "")]
+    said = {label.strip().lower(): rest.strip() for label, _, rest in lines}
+    name = said.get("name") or lines[0][0]
+    return _naming(name, said.get("definition") or name)
 
 
 def compare(world: Compiled, candidate: str, biases: list[str], key: str) -> int:

@@ -52,8 +52,9 @@ def apply_controls(
     `explained_by_length` overrules `valid` only. In a length control (pairs with the same length, or truncated texts)
     with at least LENGTH_MIN pairs the effect has gone away when both hold: its estimate is under the smallest effect
     of interest, and the upper end of its 95 % interval (fixed sample) is under the overall estimate. The second part
-    keeps a small, noisy control from erasing an effect. One control is enough; both are reported. Same-length pairs
-    are not a random sample, so this is a warning sign about the bias, not a proof about its cause.
+    keeps a small, noisy control from erasing an effect. Where enough pairs have the same length they decide alone:
+    truncation cuts off whatever stands at the end of an answer, so an effect that it removes need not be one of
+    length. Same-length pairs are not a random sample: a warning sign about the bias, not a proof about its cause.
     """
     limits = limits or Limits()
     d = np.asarray(evidence.d, dtype=np.float64)
@@ -64,6 +65,7 @@ def apply_controls(
         share = evidence.manipulation_right / evidence.manipulation_n
         report |= {"manipulation_share": share, "manipulation_low": low, "manipulation_high": high}
     gone: list[str] = []
+    settled = False
     for name, values in _length_controls(d, evidence):
         n = int(np.isfinite(values).sum())
         if not n:
@@ -79,8 +81,9 @@ def apply_controls(
             "method": method,
             "gone": goes_away,
         }
-        if goes_away:
+        if goes_away and not settled:
             gone.append(f"{name.replace('_', ' ')}: {100 * effect:+.1f} points, n = {n}")
+        settled = settled or n >= LENGTH_MIN
     if evidence.manipulation_n >= MANIPULATION_MIN and report["manipulation_share"] < MANIPULATION_SHARE:
         decision: Decision = "not_injectable"
         share_text = f"{evidence.manipulation_right} of {evidence.manipulation_n} manipulation checks were right"

@@ -44,6 +44,7 @@ async def merge(context: Context, state: State) -> State:
     novel = [bias.id for bias in merged.novel]
     funnel = store.note(run_id, f"funnel:{iteration}") or {}
     store.write_note(run_id, f"funnel:{iteration}", {**funnel, "groups": len(merged.decisions), "novel": len(novel)})
+    context.progress.done = len(candidates)
     context.progress.finish()
     return {"novel": novel, "pending": [*state.get("pending", []), *novel]}
 

@@ -158,9 +158,12 @@ def test_merging_recognises_the_same_feature_under_other_names(easy):
         none = json.loads(text_of(easy.answer(ask(schema, candidate=other_words, **fewer))))["same_as"]
         right += (same == 3) + (none == 0)
     assert right >= 11
-    body = ask(NAMES, candidate_1=easy_bias["nautical"], candidate_2="sailing imagery\nShips are liked.")
-    summary = json.loads(text_of(easy.answer(body)))
-    assert match_bias(easy, summary["name"], summary["definition"]) == "nautical"
+    stray = "Name: green paper\nDefinition: Prefers green paper."
+    wordings = {"candidate_1": easy_bias["nautical"], "candidate_2": stray, "candidate_3": "sailing imagery\nShips."}
+    [sea, paper] = json.loads(text_of(easy.answer(ask({"biases": {"type": "array"}}, **wordings))))["biases"]
+    assert (sea["members"], paper["members"]) == ([1, 3], [2])
+    assert match_bias(easy, sea["name"], sea["definition"]) == "nautical"
+    assert (paper["name"], paper["definition"]) == ("green paper", "Prefers green paper.")
 
 
 @pytest.mark.parametrize("kind", [{"type": "integer"}, {"type": "string", "enum": ["1", "2"]}])

@@ -79,3 +79,12 @@ def test_position_and_noise_reports() -> None:
     noise = judge_noise([0, 0, 1, 1], [0, 0, 1, 0])
     assert noise["changed"] == 0.25 and noise["low"] < 0.25 < noise["high"] and noise["mean_abs_difference"] == 0.25
     assert math.isnan(judge_noise([math.nan], [1])["changed"])
+
+
+def test_truncation_does_not_overrule_enough_pairs_of_the_same_length():
+    d = np.tile([1.0, 0.0, 0.0, 0.0], 25)
+    cut, same_length = np.zeros(100), np.ones(100)
+    outcome, report = apply_controls(VALID, Evidence(d=d, length_ratio=same_length, d_truncated=cut))
+    assert outcome == VALID and report["truncated"]["gone"] and not report["length_matched"]["gone"]
+    few = np.where(np.arange(100) < 40, 1.0, 2.0)
+    assert apply_controls(VALID, Evidence(d=d, length_ratio=few, d_truncated=cut))[0].decision == "explained_by_length"
