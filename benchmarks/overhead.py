@@ -10,6 +10,7 @@ Wanted: a ratio of at least 0.6, and 0.97 with a real model; resident memory fla
 
 import argparse
 import asyncio
+import contextlib
 import cProfile
 import json
 import pstats
@@ -25,6 +26,7 @@ from biasscope.agents.engines.budget import Budget
 from biasscope.agents.engines.opening import open_model
 from biasscope.agents.engines.reference import ModelSpec, parse_reference
 from biasscope.core.calls import Message, Model, Request
+from biasscope.core.errors import CallFailed
 from biasscope.core.store import Store
 
 PROMPT = "Which answer is better? Say why in two sentences, then give a verdict. " + "An answer of some length. " * 60
@@ -89,7 +91,8 @@ def bare_call(client: openai.AsyncOpenAI, prompt: str, max_tokens: int, first: i
 def our_call(model: Model, prompt: str, max_tokens: int, first: int):
     async def call(k: int) -> None:
         message = Message(role="user", content=f"{first + k} {prompt}")
-        await model.complete(Request(model=model.name, messages=(message,), max_tokens=max_tokens))
+        with contextlib.suppress(CallFailed):  # a real model may be cut off, which costs what an answer costs
+            await model.complete(Request(model=model.name, messages=(message,), max_tokens=max_tokens))
 
     return call
 
