@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from typing import Any
 
 from .compiled import Compiled
@@ -10,6 +11,8 @@ from .edits import pad, reword, write
 from .judging import difference, read
 from .spec import FeatureSpec
 from .texts import final_answer
+
+_LABEL = re.compile(r"^\s*(?:name|definition|manifestation)\s*:\s*", re.IGNORECASE)
 
 
 def rewrite(world: Compiled, question: str, answer: str, bias: str | None) -> str:
@@ -80,13 +83,10 @@ def summarise(world: Compiled, candidates: list[str], key: str) -> dict[str, Any
 
 
 def _as_given(text: str) -> dict[str, Any]:
-    lines = text.strip().splitlines() or ["unnamed"]
-    name, _, rest = lines[0].partition(":")
-    label = name.strip().lower() == "name"
-    definition = " ".join([] if label else [rest.strip()]) + " ".join(
-        line.partition(":")[2].strip() for line in lines[1:2]
-    )
-    return _naming((rest if label else name).strip() or "unnamed", definition.strip() or name)
+    """Name and definition of a description: labelled lines, `name: definition`, or a line each."""
+    lines = [_LABEL.sub("", line).strip() for line in text.strip().splitlines()] or ["unnamed"]
+    name, _, rest = lines[0].partition(": ")
+    return _naming(name or "unnamed", rest or " ".join(lines[1:2]) or name)
 
 
 def compare(world: Compiled, candidate: str, biases: list[str], key: str) -> int:
