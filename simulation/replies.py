@@ -105,7 +105,7 @@ def _judged(world: Compiled, asked: Asked, kind: str) -> Said:
     reading = read(world, fields.get("question", ""), fields["answer_a"], fields["answer_b"])
     if kind == "explain_other":
         given = fields["verdict"].strip().strip("[]").upper()[-1:]
-        return Said(explanation(world, reading, given if given in "ABC" else "A", asked.key))
+        return Said(explanation(world, reading, given if given in ("A", "B", "C") else "A", asked.key))
     letters = probabilities(world, reading)
     letter = _letter(world, reading, letters, asked)
     if kind == "explain":
@@ -127,7 +127,8 @@ def _judged(world: Compiled, asked: Asked, kind: str) -> Said:
 def _letter(world: Compiled, reading: Reading, letters: dict[str, float], asked: Asked) -> str:
     if asked.temperature <= 0:
         return verdict(world, reading)
-    hot = {letter: p ** (1 / asked.temperature) for letter, p in letters.items()}
+    most = max(letters.values())
+    hot = {letter: (p / most) ** (1 / asked.temperature) for letter, p in letters.items()}
     drawn = generator(world.spec.seed, "sampled", asked.key)
     return drawn.choices(list(hot), weights=list(hot.values()))[0]
 

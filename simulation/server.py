@@ -99,7 +99,7 @@ def respond(world: World, method: str, path: str, body: bytes) -> tuple[int, dic
         if not isinstance(asked, dict):
             raise ValueError("the body must be a JSON object")
         return 200, world.answer(asked) if route == "/chat/completions" else world.embeddings(asked)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         return 400, _error(str(error))
 
 
@@ -177,6 +177,8 @@ def _chunks(data: bytearray, start: int) -> tuple[bytes, int] | None:
     body, at = bytearray(), start
     while (line := data.find(b"\r\n", at)) >= 0:
         size = int(data[at:line].split(b";")[0], 16)
+        if size < 0:
+            raise ValueError(f"a chunk cannot have {size} bytes")
         if len(data) < line + 4 + size:
             return None
         if size == 0:

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from typing import Any
 
 from .compiled import Compiled
@@ -10,6 +11,8 @@ from .edits import pad, reword, write
 from .judging import difference, read
 from .spec import FeatureSpec
 from .texts import final_answer
+
+_LABEL = re.compile(r"^\s*(?:name|definition|manifestation)\s*:\s*", re.IGNORECASE)
 
 
 def rewrite(world: Compiled, question: str, answer: str, bias: str | None) -> str:
@@ -68,24 +71,22 @@ def summarise(world: Compiled, candidates: list[str], key: str) -> dict[str, Any
             near[0].append(number)
         else:
             strays.append([number])
-    entries = []
-    for name, members in groups.items():
-        rng = generator(world.spec.seed, "summary", key, name)
-        entries.append(_entry(members, _named(world.features[name].spec, False, rng)))
-    entries += [_entry(members, _as_given(candidates[members[0] - 1])) for members in strays]
-    return {"biases": entries}
-
-
-def _entry(members: list[int], named: dict[str, Any]) -> dict[str, Any]:
-    return {"members": members, **{k: named[k] for k in ("name", "definition", "manifestation")}}
+    entries = [
+        {
+            "members": members,
+            **_named(world.features[name].spec, False, generator(world.spec.seed, "summary", key, name)),
+        }
+        for name, members in groups.items()
+    ]
+    entries += [{"members": members, **_as_given(candidates[members[0] - 1])} for members in strays]
+    return {"biases": [{k: v for k, v in entry.items() if k != "explained_by_bias"} for entry in entries]}
 
 
 def _as_given(text: str) -> dict[str, Any]:
-    """A description in the words it came in: `Name: ...`, `Definition: ...`."""
-    lines = [line.partition(": ") for line in text.strip().splitlines()] or [("unnamed", "", "")]
-    said = {label.strip().lower(): rest.strip() for label, _, rest in lines}
-    name = said.get("name") or lines[0][0]
-    return _naming(name, said.get("definition") or name)
+    """Name and definition of a description: labelled lines, `name: definition`, or a line each."""
+    lines = [_LABEL.sub("", line).strip() for line in text.strip().splitlines()] or ["unnamed"]
+    name, _, rest = lines[0].partition(": ")
+    return _naming(name or "unnamed", rest or " ".join(lines[1:2]) or name)
 
 
 def compare(world: Compiled, candidate: str, biases: list[str], key: str) -> int:

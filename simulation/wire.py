@@ -33,7 +33,8 @@ class Asked:
     def schema(self) -> dict[str, Any]:
         """The JSON schema asked for, empty without one."""
         wanted = self.body.get("response_format") or {}
-        schema = (wanted.get("json_schema") or {}).get("schema") if isinstance(wanted, dict) else None
+        wanted = wanted.get("json_schema") if isinstance(wanted, dict) else None
+        schema = wanted.get("schema") if isinstance(wanted, dict) else None
         return schema if isinstance(schema, dict) else {}
 
     @property

@@ -158,12 +158,13 @@ def test_merging_recognises_the_same_feature_under_other_names(easy):
         none = json.loads(text_of(easy.answer(ask(schema, candidate=other_words, **fewer))))["same_as"]
         right += (same == 3) + (none == 0)
     assert right >= 11
-    stray = "Name: green paper\nDefinition: Prefers green paper."
-    wordings = {"candidate_1": easy_bias["nautical"], "candidate_2": stray, "candidate_3": "sailing imagery\nShips."}
-    [sea, paper] = json.loads(text_of(easy.answer(ask({"biases": {"type": "array"}}, **wordings))))["biases"]
-    assert (sea["members"], paper["members"]) == ([1, 3], [2])
+    stray = "symmetry bias\nThe judge prefers an answer whose two halves have a matching outline."
+    given = (easy_bias["nautical"], "sailing imagery\nShips are liked.", stray)
+    body = ask({"biases": {"type": "array"}}, **{f"candidate_{i}": text for i, text in enumerate(given, 1)})
+    sea, other = json.loads(text_of(easy.answer(body)))["biases"]
+    assert (sea["members"], other["members"]) == ([1, 2], [3]) and set(sea) == {"members", *NAMES}
     assert match_bias(easy, sea["name"], sea["definition"]) == "nautical"
-    assert (paper["name"], paper["definition"]) == ("green paper", "Prefers green paper.")
+    assert (other["name"], other["definition"]) == tuple(stray.split("\n"))
 
 
 @pytest.mark.parametrize("kind", [{"type": "integer"}, {"type": "string", "enum": ["1", "2"]}])

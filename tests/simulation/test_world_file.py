@@ -5,6 +5,7 @@ import yaml
 from biasscope.core.errors import ConfigError
 from biasscope.simulation.judging import read
 from biasscope.simulation.pairs import world_pairs
+from biasscope.simulation.spec import WorldSpec
 from biasscope.simulation.wording import stock
 from biasscope.simulation.world import WORLDS, World, load_world
 from world_asking import ask, judge, text_of
@@ -124,3 +125,18 @@ def test_an_answer_is_cut_at_max_tokens(easy):
 def test_unknown_requests_get_a_plain_reply(easy):
     reply = easy.answer({"messages": [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]})
     assert "compare answers" in text_of(reply)
+
+
+def test_the_format_is_documented_and_its_example_loads(tmp_path):
+    page = (WORLDS.parents[1] / "docs" / "worlds.md").read_text(encoding="utf-8")
+    for spec in _models(WorldSpec):
+        for field in spec.model_fields:
+            assert re.search(rf"\b{field}\b", page), f"{spec.__name__}.{field}"
+    (tmp_path / "mine.yaml").write_text(page.split("```yaml\n")[1].split("```")[0].replace("extends: realistic", ""))
+    assert load_world(tmp_path / "mine.yaml").spec.judge.weights == {"shouting": 1.2}
+
+
+def _models(root):
+    kinds = WorldSpec.__base__.__subclasses__()
+    assert root in kinds and len(kinds) >= 14
+    return kinds

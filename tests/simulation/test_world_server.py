@@ -54,6 +54,11 @@ def test_bad_requests_are_answered_in_kind(connection, easy):
     assert post(connection, "/v1/chat/completions", {"model": "m"})[0] == 400
     assert post(connection, "/v1/chat/completions", [1])[0] == 400
     assert post(connection, "/v1/embeddings", {"input": 3})[0] == 400
+    for odd in ({"temperature": [1]}, {"logprobs": True, "top_logprobs": "many"}):
+        body = judge("q", "one", "other", max_tokens=1, **odd)
+        assert post(connection, "/v1/chat/completions", body)[0] == 400
+    for odd in ({"response_format": {"json_schema": [1]}}, {"temperature": 1e-9}, {"response_format": "json"}):
+        assert post(connection, "/v1/chat/completions", judge("q", "one", "other", **odd))[0] == 200
     assert post(connection, "/v1/nowhere", {})[0] == 404
     connection.request("GET", "/v1/chat/completions")
     assert connection.getresponse().read() and post(connection, "/v1/embeddings", {"input": "a"})[0] == 200
@@ -75,6 +80,9 @@ def test_chunked_and_pipelined_requests(server, easy):
     assert received.count(b"HTTP/1.1 200 OK") == 3 and received.count(b"chat.completion") == 2
     with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
         raw.sendall(b"nonsense\r\n\r\n")
+        assert b" 400 " in raw.recv(65536)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        raw.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nabcdef\r\n")
         assert b" 400 " in raw.recv(65536)
 
 
