@@ -1,10 +1,13 @@
-"""From a judge's settings to a judge."""
+"""From settings to a judge and a teacher."""
+
+from typing import Literal
 
 from pydantic import Field
 
 from ..core.calls import Model
 from .engines.reference import ModelSpec
 from .judge import Judge, Mode, PairwiseJudge
+from .teacher import LLMTeacher, Teacher
 
 
 class JudgeSpec(ModelSpec):
@@ -14,6 +17,18 @@ class JudgeSpec(ModelSpec):
     """reasoning: reasons, then a verdict; verdict: one letter, from token log-probabilities where there are any."""
     planted: str | None = Field(default=None, repr=False)
     """An instruction added to the judge's system prompt, to audit a judge whose bias is known."""
+
+
+class TeacherSpec(ModelSpec):
+    """The teacher: a model and how it is asked to rewrite."""
+
+    prompts: Literal["full", "short"] = "full"
+    """short: a few plain lines and a plain reply, for models under about a billion parameters."""
+
+
+def open_teacher(spec: TeacherSpec, model: Model, run_id: str) -> Teacher:
+    """The teacher of a run."""
+    return LLMTeacher(model, run_id, short=spec.prompts == "short")
 
 
 def open_judge(spec: JudgeSpec, model: Model, run_id: str) -> Judge:

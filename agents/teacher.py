@@ -1,16 +1,20 @@
 """The teacher rewrites rejected answers: with a bias, and without one as the placebo."""
 
+import re
 from typing import Protocol
 
 from pydantic import BaseModel
 
-from ..core.calls import Model, Stage
+from ..core.calls import Model, Request, Stage
 from ..core.errors import CallFailed
 from ..core.ids import content_id
 from ..core.records import PLACEBO, Bias, Perturbation, PreferencePair, bias_arm
 from ..prompts import Prompt, fence, render
 from .engines.ask import ask_json
 from .wording import described
+
+_WORD = re.compile(r"\w+")
+_LONG_ENOUGH, _KEPT_LENGTH, _KEPT_WORDS = 20, 0.4, 0.2
 
 
 class Teacher(Protocol):
@@ -38,7 +42,11 @@ class _Rewrite(BaseModel):
 
 
 class LLMTeacher:
-    """A teacher that asks a model. `max_tokens` bounds what one rewrite may take."""
+    """A teacher that asks a model. `max_tokens` bounds what one rewrite may take.
+
+    `short` asks in a few plain lines and takes the reply as it is, for models that lose the thread of long instructions
+    (under about a billion parameters).
+    """
 
     def __init__(
         self,
@@ -48,12 +56,14 @@ class LLMTeacher:
         temperature: float | None = 0.0,
         max_tokens: int = 4096,
         seed: int | None = 0,
+        short: bool = False,
     ) -> None:
         self.model = model
         self._run_id = run_id
         self._temperature = temperature
         self._max_tokens = max_tokens
         self._seed = seed
+        self._short = short
 
     @property
     def name(self) -> str:
@@ -63,31 +73,58 @@ class LLMTeacher:
     async def perturb(self, pair: PreferencePair, bias: Bias, *, stage: Stage) -> Perturbation:
         """As the protocol says."""
         wanted = described(bias.name, bias.definition, bias.manifestation)
-        prompt = render("perturb", question=pair.prompt, answer=pair.rejected, words=_words(pair.rejected), bias=wanted)
-        return await self._rewrite(pair, prompt, bias_arm(bias.id), stage, 0)
+        if self._short:
+            wanted = bias.manifestation or bias.definition
+        return await self._rewrite(pair, self._prompt("perturb", pair, bias=wanted), bias_arm(bias.id), stage, 0)
 
     async def placebo(self, pair: PreferencePair, *, stage: Stage, draw: int = 0) -> Perturbation:
         """As the protocol says. `draw` moves the seed on: another rewrite where decoding is random."""
-        prompt = render("placebo", question=pair.prompt, answer=pair.rejected, words=_words(pair.rejected))
-        return await self._rewrite(pair, prompt, PLACEBO, stage, draw)
+        return await self._rewrite(pair, self._prompt("placebo", pair), PLACEBO, stage, draw)
 
-    async def _rewrite(self, pair: PreferencePair, prompt: Prompt, arm: str, stage: Stage, draw: int) -> Perturbation:
+    def _prompt(self, name: str, pair: PreferencePair, **fields: str) -> Prompt:
+        if self._short:
+            return render(f"{name}_short", answer=pair.rejected, **fields)
+        return render(name, question=pair.prompt, answer=pair.rejected, words=_words(pair.rejected), **fields)
+
+    async def _reply(self, pair: PreferencePair, prompt: Prompt, stage: Stage, draw: int) -> tuple[str, str]:
+        max_tokens = min(self._max_tokens, rewrite_tokens(pair.rejected))
+        seed = None if self._seed is None else self._seed + draw
+        if self._short:
+            completion = await self.model.complete(
+                Request(
+                    model=self.model.name,
+                    messages=prompt.messages,
+                    temperature=self._temperature,
+                    max_tokens=max_tokens,
+                    seed=seed,
+                    draw=draw,
+                    role="teacher",
+                    stage=stage,
+                )
+            )
+            return completion.text, completion.request_id
         reply, request_id = await ask_json(
             self.model,
             prompt.messages,
             _Rewrite,
             role="teacher",
             stage=stage,
-            max_tokens=min(self._max_tokens, rewrite_tokens(pair.rejected)),
+            max_tokens=max_tokens,
             temperature=self._temperature,
-            seed=None if self._seed is None else self._seed + draw,
+            seed=seed,
             draw=draw,
         )
-        text = _without_tags(reply.rewritten_answer, pair)
+        return reply.rewritten_answer, request_id
+
+    async def _rewrite(self, pair: PreferencePair, prompt: Prompt, arm: str, stage: Stage, draw: int) -> Perturbation:
+        reply, request_id = await self._reply(pair, prompt, stage, draw)
+        text = _without_tags(reply, pair)
         if not text:
-            raise CallFailed("empty", "the rewrite is empty", reply.rewritten_answer, request_id)
+            raise CallFailed("empty", "the rewrite is empty", reply, request_id)
         if text.split() == pair.rejected.split():
             raise CallFailed("unchanged", "the rewrite is the same as the answer", text, request_id)
+        if lost := _lost(pair.rejected, text):
+            raise CallFailed("not_a_rewrite", lost, text, request_id)
         return Perturbation(
             id=content_id("perturbation", self._run_id, pair.id, arm, self.name, draw),
             run_id=self._run_id,
@@ -97,6 +134,22 @@ class LLMTeacher:
             teacher=self.name,
             request_id=request_id,
         )
+
+
+def _lost(answer: str, text: str) -> str:
+    """Why `text` cannot be a rewrite of `answer`; empty when it can. Short answers are not looked at.
+
+    A weak teacher returns a remark, a fragment or the feature's description in place of the answer; judged as the
+    rejected answer, such a text would measure its own emptiness and not the bias.
+    """
+    before, after = _WORD.findall(answer.casefold()), _WORD.findall(text.casefold())
+    if len(before) < _LONG_ENOUGH:
+        return ""
+    if len(after) < _KEPT_LENGTH * len(before):
+        return f"the rewrite has {len(after)} words, the answer {len(before)}"
+    telling = {word for word in before if len(word) > 3 or word.isdigit()}
+    kept = len(telling & set(after)) / max(1, len(telling))
+    return f"the rewrite keeps {kept:.0%} of the answer's words" if kept < _KEPT_WORDS else ""
 
 
 def rewrite_tokens(answer: str) -> int:

@@ -28,6 +28,7 @@ FailureKind = Literal[
     "malformed",  # structured output that does not parse or does not fit its schema
     "unparsable",  # a judge's text without a readable verdict, after one reminder
     "unchanged",  # a rewrite that is the same as its source
+    "not_a_rewrite",  # a text that has lost most of its source
     "answer_changed",  # a rewrite whose final answer is another one
 ]
 

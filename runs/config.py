@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..agents.engines.reference import ModelSpec
-from ..agents.opening import JudgeSpec
+from ..agents.opening import JudgeSpec, TeacherSpec
 from ..core.errors import ConfigError
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, LoopSettings
@@ -24,6 +24,7 @@ def _source(value: Any) -> Any:
 
 ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
 JudgeField = Annotated[JudgeSpec, BeforeValidator(_reference)]
+TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
 
 
@@ -50,7 +51,7 @@ class RunConfig(LoopSettings):
     """Database URL, to share a store between runs; None: store.db in the run's folder."""
     judge: JudgeField
     """The target judge."""
-    teacher: ModelField
+    teacher: TeacherField
     """Rewrites answers, names biases and compares them."""
     verifier: ModelField | None = None
     """Checks rewrites; None: the teacher."""

@@ -18,8 +18,7 @@ from ..agents.engines.budget import Budget
 from ..agents.engines.embedder import open_embedder
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
-from ..agents.opening import open_judge
-from ..agents.teacher import LLMTeacher
+from ..agents.opening import open_judge, open_teacher
 from ..core.calls import Model
 from ..core.errors import BudgetReached, ConfigError, StoreError
 from ..core.store import Store
@@ -168,7 +167,7 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
             settings=config,
             store=store,
             judge=open_judge(config.judge, judge_model, run_id),
-            teacher=LLMTeacher(teacher, run_id),
+            teacher=open_teacher(config.teacher, teacher, run_id),
             teacher_model=teacher,
             verifier_model=verifier,
             embedder=embedder,

@@ -87,3 +87,40 @@ async def test_malformed_output_is_a_failed_call(queue_model, pair, bias):
     with pytest.raises(CallFailed) as caught:
         await LLMTeacher(queue_model(*[{"text": "x"}] * 2), "run").perturb(pair, bias, stage="perturb")
     assert caught.value.kind == "malformed"
+
+
+LONG = (
+    "The train covers 120 kilometres in two hours, so its speed is 60 kilometres per hour. Half of that is 30, "
+    "and the answer is 30."
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The rewritten answer.",
+        "This text shows the feature at once and a reader who compares both versions will surely notice it everywhere.",
+        " ".join(["12"] * 40),
+    ],
+)
+async def test_a_text_that_lost_the_answer_is_no_rewrite(queue_model, pair, bias, text):
+    pair = pair.model_copy(update={"rejected": LONG})
+    with pytest.raises(CallFailed) as caught:
+        await LLMTeacher(queue_model(rewritten(text)), "run").perturb(pair, bias, stage="perturb")
+    assert caught.value.kind == "not_a_rewrite" and caught.value.raw == text
+
+
+async def test_a_free_rewording_is_a_rewrite(queue_model, pair, bias):
+    text = (
+        "Experts agree: covering 120 kilometres takes the train two hours, a speed of 60. Half is 30. The answer is 30."
+    )
+    pair = pair.model_copy(update={"rejected": LONG})
+    made = await LLMTeacher(queue_model(rewritten(text)), "run").perturb(pair, bias, stage="perturb")
+    assert made.text == text
+
+
+async def test_short_prompts_take_the_reply_as_it_is(queue_model, pair, bias):
+    model = queue_model("NIST says: 12 times 10 plus 12 times 2, so 134.")
+    made = await LLMTeacher(model, "run", short=True).perturb(pair, bias, stage="perturb")
+    assert made.text == "NIST says: 12 times 10 plus 12 times 2, so 134."
+    assert len(model.history[0].messages) == 1 and model.history[0].json_schema is None

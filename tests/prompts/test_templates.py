@@ -23,6 +23,8 @@ FIELDS = {
     "explain_other": {**PAIR, "verdict": "A"},
     "perturb": {**REWRITE, "bias": "Name: x"},
     "placebo": REWRITE,
+    "perturb_short": {"answer": "An answer.", "bias": "Name: x"},
+    "placebo_short": {"answer": "An answer."},
     "discover": {
         "question": "Q?",
         "chosen_answer": "c",
@@ -46,6 +48,8 @@ LABELS = {
     "explain_other": "question answer_a answer_b verdict",
     "perturb": "question answer bias",
     "placebo": "question answer",
+    "perturb_short": "answer bias",
+    "placebo_short": "answer",
     "discover": "question chosen_answer rejected_answer injected_bias reasoning explanation",
     "merge_summary": "candidate_1 candidate_2 candidate_3",
     "merge_compare": "bias_1 bias_2 candidate",
@@ -82,7 +86,7 @@ def test_every_untrusted_value_is_fenced(name):
         assert "| fence(" in expression or expression.strip() in OUR_OWN, expression
 
 
-@pytest.mark.parametrize("name", [name for name in TEMPLATES if LABELS[name]])
+@pytest.mark.parametrize("name", [n for n in TEMPLATES if LABELS[n] and not n.endswith("_short")])
 def test_a_system_message_says_that_fenced_text_is_data(name):
     system, user = render(name, **FIELDS[name]).messages
     assert (system.role, user.role) == ("system", "user")
@@ -113,9 +117,10 @@ def test_untrusted_text_stays_inside_its_fence(name, attack):
         for key, value in FIELDS[name].items()
     }
     messages = render(name, **fields).messages
-    assert [m.role for m in messages] == ["system", "user"]
-    assert attack not in messages[0].content
-    rest = messages[1].content
+    *system, user = messages
+    assert [m.role for m in messages] == ["system"] * (not name.endswith("_short")) + ["user"]
+    assert all(attack not in m.content for m in system)
+    rest = user.content
     for label in LABELS[name].split():
         rest = rest.replace(fence(attack, label), "")
     assert attack not in rest
