@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+from collections.abc import Callable
 
 from .builtin_prose import Problem, Solution
 
@@ -84,7 +85,8 @@ def ordering(rng: random.Random) -> Problem:
     return Problem("ordering", prompt, solve(people), solve(swapped), facts)
 
 
-_SAYINGS = {
+_WORLDS: tuple[tuple[bool, bool], ...] = ((True, True), (True, False), (False, True), (False, False))
+_SAYINGS: dict[str, tuple[Callable[[bool, bool], bool], str]] = {
     "other is a knave": (lambda s, o: not o, "{o} is a knave"),
     "other is a knight": (lambda s, o: o, "{o} is a knight"),
     "same kind": (lambda s, o: s == o, "the two of us are of the same kind"),
@@ -102,9 +104,7 @@ def knights(rng: random.Random) -> Problem:
     while len(fits) != 1:
         one, two = rng.choice(list(_SAYINGS)), rng.choice(list(_SAYINGS))
         says = _SAYINGS[one][0], _SAYINGS[two][0]
-        fits = [
-            (x, y) for x, y in itertools.product((True, False), repeat=2) if says[0](x, y) == x and says[1](y, x) == y
-        ]
+        fits = [(x, y) for x, y in _WORLDS if says[0](x, y) == x and says[1](y, x) == y]
     truth = fits[0]
     said_a, said_b = _SAYINGS[one][1].format(o=b), _SAYINGS[two][1].format(o=a)
     who = rng.randrange(2)
@@ -112,12 +112,12 @@ def knights(rng: random.Random) -> Problem:
         f"On an island every inhabitant is either a knight, who always tells the truth, or a knave, who always lies. "
         f'{a} says: "{_capital(said_a)}." {b} says: "{_capital(said_b)}." Is {(a, b)[who]} a knight or a knave?'
     )
-    false_world = rng.choice([w for w in itertools.product((True, False), repeat=2) if w[who] != truth[who]])
+    false_world = rng.choice([w for w in _WORLDS if w[who] != truth[who]])
 
     def solve(world: tuple[bool, bool]) -> Solution:
         # One case of the four is declared to fit; in the wrong solution it is another one.
         steps = []
-        for x, y in rng.sample(list(itertools.product((True, False), repeat=2)), 4):
+        for x, y in rng.sample(_WORLDS, 4):
             case = f"{a} is a {_kind(x)} and {b} a {_kind(y)}"
             if (x, y) == world:
                 steps.append(
@@ -145,7 +145,7 @@ def knights(rng: random.Random) -> Problem:
     return Problem("knights and knaves", prompt, solve(truth), solve(false_world), facts)
 
 
-def _misfit(rng: random.Random, says: tuple, world: tuple[bool, bool]) -> int:  # type: ignore[type-arg]
+def _misfit(rng: random.Random, says: tuple[Callable[[bool, bool], bool], ...], world: tuple[bool, bool]) -> int:
     x, y = world
     wrong = [i for i, ok in enumerate((says[0](x, y) == x, says[1](y, x) == y)) if not ok]
     return rng.choice(wrong or [0, 1])

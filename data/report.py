@@ -65,7 +65,7 @@ class DataReport(BaseModel):
     oddities: dict[str, int]
     """Texts with U+FFFD, carriage returns, control characters; pairs with null ids, several turns, repeated prompts."""
     data_hash: str
-    """SHA-256 over the first 8 bytes of every kept pair's id, sorted: the same pairs in any order have the same hash."""
+    """SHA-256 over the first 8 bytes of every kept pair's id, sorted: the same pairs in any order, the same hash."""
     examples: list[Excerpt]
     notes: list[str] = Field(default_factory=list)
 
