@@ -16,6 +16,7 @@ from langgraph.types import Command
 
 from ..agents.engines.budget import Budget
 from ..agents.engines.embedder import open_embedder
+from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import open_judge, open_teacher
@@ -53,6 +54,20 @@ class Approval:
     approved: tuple[str, ...]
     author: str
     reason: str = ""
+
+
+def settle_models(config: RunConfig) -> tuple[RunConfig, list[str]]:
+    """The configuration with `local:` replaced by the model it stands for now, and a line on each choice.
+
+    A resumed run must ask the same models, whatever can be reached then.
+    """
+    settled, notices = {}, []
+    for role in ("judge", "teacher", "verifier"):
+        spec = getattr(config, role)
+        if spec is not None and (found := resolve(spec)).notice:
+            settled[role] = found.spec
+            notices.append(f"{role}: {found.notice}")
+    return config.model_copy(update=settled), notices
 
 
 def create(config: RunConfig) -> RunFolder:

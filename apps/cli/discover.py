@@ -9,7 +9,7 @@ from rich.console import Console
 from ...core.errors import ConfigError
 from ...runs.config import load_config
 from ...runs.folder import find_run
-from ...runs.launch import Approval, Outcome, create, run
+from ...runs.launch import Approval, Outcome, create, run, settle_models
 from ...runs.report import load_report, summary_table
 from .live import live
 from .options import DEFAULT_WORKSPACE, Workspace
@@ -58,8 +58,11 @@ def discover(
     if config is None and judge is None:
         raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge, --teacher and --target")
     made = load_config(config, set_ or (), {k: v for k, v in given.items() if v is not None})
+    made, notices = settle_models(made)
     folder = create(made)
     console = Console()
+    for notice in notices:
+        console.print(notice, highlight=False, markup=False, soft_wrap=True)
     console.print(f"run {folder.run_id} in {folder.path}", highlight=False, markup=False, soft_wrap=True)
     with live(console) as listener:
         outcome = run(folder, listener=listener)

@@ -35,7 +35,7 @@ async def test_a_broken_endpoint(script, words):
 
 async def test_what_is_no_model():
     assert "write one of" in (await probe("gpt-4o")).reason
-    assert "there is no file" in (await probe("local:/nowhere.gguf")).reason
+    assert "/nowhere.gguf" in (await probe("local:/nowhere.gguf")).reason
     assert (await probe({"model": "openai:m", "slots": "x"})).reference == "openai:m"
 
 
