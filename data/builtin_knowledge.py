@@ -91,7 +91,6 @@ CAPITALS = {
     "Cameroon": ("Yaoundé", "Douala"),
     "Japan": ("Tokyo", "Osaka"),
     "Russia": ("Moscow", "Saint Petersburg"),
-    "United States": ("Washington, D.C.", "New York City"),
     "Belgium": ("Brussels", "Antwerp"),
     "Sweden": ("Stockholm", "Gothenburg"),
     "Norway": ("Oslo", "Bergen"),

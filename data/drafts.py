@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .labels import Reading, as_number, numbers_of, read_label
+from .labels import Reading, numbers_of, read_label
 from .presets import Layout, find_layout
 from .readers import Row
 from .spec import SourceSpec
@@ -27,6 +27,8 @@ class Draft(NamedTuple):
     domain: str
     source_id: str
     meta: dict[str, str]
+    unusable: tuple[str, str] = ("", "")
+    """Reason and detail when the pair has no right answer; its texts are still looked at, for the report."""
 
 
 class Drop(NamedTuple):
@@ -76,32 +78,24 @@ def _labelled(layout: Layout, row: Row) -> Draft | Drop:
     side: Reading | None = read_label(label, layout.numbers, models, layout.label_values)
     if side is None:
         return Drop(row.place, "unreadable label", f"{label!r:.80}")
-    if side == "tie":
-        return Drop(row.place, "tie", f"label {label!r:.80}")
     answers = answer_text(values[layout.answer_a]), answer_text(values[layout.answer_b])
-    chosen, rejected = answers if side == "A" else answers[::-1]
-    by = models if side == "A" else models[::-1]
-    return _draft(layout, row, chosen, rejected, position=side, models=by, label=str(label))
+    chosen, rejected = answers[::-1] if side == "B" else answers
+    by = models[::-1] if side == "B" else models
+    draft = _draft(layout, row, chosen, rejected, position=side, models=by, label=str(label))
+    return draft._replace(unusable=("tie", f"label {label!r:.80}")) if side == "tie" else draft
 
 
-def _sided(layout: Layout, row: Row) -> Draft | Drop:
+def _sided(layout: Layout, row: Row) -> Draft:
     values = row.values
-    if layout.score_chosen and layout.score_rejected:
-        scores = _number(values.get(layout.score_chosen)), _number(values.get(layout.score_rejected))
-        if None not in scores and scores[0] == scores[1]:
-            return Drop(row.place, "tie", f"both scores {scores[0]}")
-        if scores[0] is not None and scores[1] is not None and scores[0] < scores[1]:
-            return Drop(row.place, "scores contradict", f"chosen {scores[0]}, rejected {scores[1]}")
+    good, bad = _number(values.get(layout.score_chosen)), _number(values.get(layout.score_rejected))
+    unusable = ("", "")
+    if good is not None and bad is not None and good <= bad:
+        reason = "tie" if good == bad else "scores contradict"
+        unusable = (reason, f"score of chosen {good}, of rejected {bad}")
     prompt = values[layout.prompt] if layout.prompt else split_messages(values[layout.chosen])[0]
     models = _text(values.get(layout.model_a)), _text(values.get(layout.model_b))
-    return _draft(
-        layout,
-        row,
-        answer_text(values[layout.chosen]),
-        answer_text(values[layout.rejected]),
-        models=models,
-        prompt=prompt,
-    )
+    answers = answer_text(values[layout.chosen]), answer_text(values[layout.rejected])
+    return _draft(layout, row, *answers, models=models, prompt=prompt)._replace(unusable=unusable)
 
 
 def _styles(spec: SourceSpec, layout: Layout, row: Row) -> Iterator[Draft | Drop]:
@@ -162,8 +156,6 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, str) and as_number(value) is None and not value.strip():
-        return None
     try:
         number = float(value)
     except (TypeError, ValueError):

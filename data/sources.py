@@ -115,6 +115,8 @@ def _drafts(spec: SourceSpec, tally: Tally) -> Iterator[Draft | Drop]:
 
 def _pair(spec: SourceSpec, draft: Draft, tally: Tally) -> PreferencePair | Drop:
     prompt, chosen, rejected = (clean(t, tally.oddities) for t in (draft.prompt, draft.chosen, draft.rejected))
+    if draft.unusable[0]:
+        return Drop(draft.place, *draft.unusable)
     for name, text in (("prompt", prompt), ("chosen answer", chosen), ("rejected answer", rejected)):
         if not text.strip():
             return Drop(draft.place, f"empty {name.split()[-1]}", name)
