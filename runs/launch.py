@@ -34,6 +34,13 @@ from .report import write_report
 
 Listener = Callable[[Progress], None]
 
+_STOPPED = {
+    "no_candidates": "no misjudgment was explained by a bias in the last iteration",
+    "nothing_new": "the last iteration named only biases that were known",
+    "nothing_validated": "none of the last iteration's biases was valid",
+    "max_iterations": "the most iterations were reached",
+}
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -135,14 +142,14 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
                 resume={"approved": approval.approved, "author": approval.author, "reason": approval.reason}
             )
         elif not known.next:
-            return Outcome(folder, "finished", str(known.values.get("stop") or ""))
+            return Outcome(folder, "finished", _STOPPED.get(known.values.get("stop") or "", ""))
         try:
             result: Any = await graph.ainvoke(start, thread, durability="sync")
         except BudgetReached as reached:
             return Outcome(folder, "budget", str(reached))
         if interrupts := result.get("__interrupt__"):
             return _waiting(folder, interrupts)
-        return Outcome(folder, "finished", str(result.get("stop") or ""))
+        return Outcome(folder, "finished", _STOPPED.get(result.get("stop") or "", ""))
 
 
 def _waiting(folder: RunFolder, interrupts: Any) -> Outcome:
