@@ -21,9 +21,11 @@ from ..agents.engines.reference import ModelSpec
 from ..agents.opening import open_judge, open_teacher
 from ..core.calls import Model
 from ..core.errors import BudgetReached, ConfigError, StoreError
+from ..core.records import Bias
 from ..core.store import Store
 from ..graph.build import build
 from ..graph.context import Context
+from ..graph.nodes.admit import meant
 from ..graph.progress import Progress
 from .config import RunConfig, dump_config, load_config
 from .folder import RunFolder, check_name
@@ -113,26 +115,35 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
         start: Any = None
         if not known.values:
             start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
+        elif approval is not None and not known.interrupts:
+            raise ConfigError(f"no bias of the run {folder.run_id!r} waits for a decision; resume it without one")
         elif known.interrupts and approval is None:
-            return _waiting(folder, known.interrupts)
-        elif known.interrupts and approval:
-            start = Command(
-                resume={"approved": approval.approved, "author": approval.author, "reason": approval.reason}
-            )
-        elif not known.next:
+            return _waiting(context, folder, known.interrupts)
+        elif approval is not None:
+            approved = meant(approval.approved, _biases(context, known.interrupts))
+            start = Command(resume={"approved": approved, "author": approval.author, "reason": approval.reason})
+        elif not known.tasks:
+            # Not `next`: it leaves out a node that was done when the process died before its checkpoint.
             return Outcome(folder, "finished", str(known.values.get("stop") or ""))
         try:
             result: Any = await graph.ainvoke(start, thread, durability="sync")
         except BudgetReached as reached:
             return Outcome(folder, "budget", str(reached))
         if interrupts := result.get("__interrupt__"):
-            return _waiting(folder, interrupts)
+            return _waiting(context, folder, interrupts)
         return Outcome(folder, "finished", str(result.get("stop") or ""))
 
 
-def _waiting(folder: RunFolder, interrupts: Any) -> Outcome:
-    biases = tuple(interrupts[0].value["biases"])
-    return Outcome(folder, "waiting", f"{len(biases)} biases wait for approval", biases)
+def _biases(context: Context, interrupts: Any) -> list[Bias]:
+    return context.store.get_many(Bias, interrupts[0].value["biases"])
+
+
+def _waiting(context: Context, folder: RunFolder, interrupts: Any) -> Outcome:
+    biases = _biases(context, interrupts)
+    names = ", ".join(f"{bias.name} ({bias.id[:8]})" for bias in biases)
+    one = len(biases) == 1
+    reason = f"{len(biases)} {'bias waits' if one else 'biases wait'} for approval: {names}"
+    return Outcome(folder, "waiting", reason, tuple(bias.id for bias in biases))
 
 
 @asynccontextmanager
