@@ -26,11 +26,16 @@ Node = Callable[[Context, State], Awaitable[State]]
 LOOP: tuple[Node, ...] = (perturb, judge, explain, discover, merge, validate, admit, converge)
 
 
-def build(context: Context, checkpointer: BaseCheckpointSaver[Any] | None = None) -> CompiledStateGraph[State]:
-    """The compiled loop for one run. Every node may run twice: it writes the same rows."""
+def build(
+    context: Context, checkpointer: BaseCheckpointSaver[Any] | None = None, *, start: State | None = None
+) -> CompiledStateGraph[State]:
+    """The compiled loop for one run. Every node may run twice: it writes the same rows.
+
+    `start` stands in for what the input leaves out.
+    """
     graph = StateGraph(State)
     for node in (*LOOP, confirm):
-        graph.add_node(node.__name__, _with(context, node))
+        graph.add_node(node.__name__, _with(context, node, start or State()))
     graph.add_edge(START, LOOP[0].__name__)
     for before, after in pairwise(LOOP):
         graph.add_edge(before.__name__, after.__name__)
@@ -43,8 +48,9 @@ class _Bound(Protocol):
     async def __call__(self, state: State) -> State: ...
 
 
-def _with(context: Context, node: Node) -> _Bound:
+def _with(context: Context, node: Node, start: State) -> _Bound:
     async def run(state: State) -> State:
+        state = State(**{**start, **state})
         context.progress.iteration = state.get("iteration", 0)
         return await node(context, state)
 

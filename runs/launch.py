@@ -16,15 +16,16 @@ from langgraph.types import Command
 
 from ..agents.engines.budget import Budget
 from ..agents.engines.embedder import open_embedder
-from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import open_judge, open_teacher
 from ..core.calls import Model
 from ..core.errors import BudgetReached, ConfigError, StoreError
+from ..core.records import Bias
 from ..core.store import Store
 from ..graph.build import build
 from ..graph.context import Context
+from ..graph.nodes.admit import meant
 from ..graph.progress import Progress
 from .config import RunConfig, dump_config, load_config
 from .folder import RunFolder, check_name
@@ -33,13 +34,6 @@ from .manifest import check_unchanged, manifest
 from .report import write_report
 
 Listener = Callable[[Progress], None]
-
-_STOPPED = {
-    "no_candidates": "no misjudgment was explained by a bias in the last iteration",
-    "nothing_new": "the last iteration named only biases that were known",
-    "nothing_validated": "none of the last iteration's biases was valid",
-    "max_iterations": "the most iterations were reached",
-}
 
 
 @dataclass(frozen=True)
@@ -61,20 +55,6 @@ class Approval:
     approved: tuple[str, ...]
     author: str
     reason: str = ""
-
-
-def settle_models(config: RunConfig) -> tuple[RunConfig, list[str]]:
-    """The configuration with `local:` replaced by the model it stands for now, and a line on each choice.
-
-    A resumed run must ask the same models, whatever can be reached then.
-    """
-    settled, notices = {}, []
-    for role in ("judge", "teacher", "verifier"):
-        spec = getattr(config, role)
-        if spec is not None and (found := resolve(spec)).notice:
-            settled[role] = found.spec
-            notices.append(f"{role}: {found.notice}")
-    return config.model_copy(update=settled), notices
 
 
 def create(config: RunConfig) -> RunFolder:
@@ -135,26 +115,35 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
         start: Any = None
         if not known.values:
             start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
+        elif approval is not None and not known.interrupts:
+            raise ConfigError(f"no bias of the run {folder.run_id!r} waits for a decision; resume it without one")
         elif known.interrupts and approval is None:
-            return _waiting(folder, known.interrupts)
-        elif known.interrupts and approval:
-            start = Command(
-                resume={"approved": approval.approved, "author": approval.author, "reason": approval.reason}
-            )
-        elif not known.next:
-            return Outcome(folder, "finished", _STOPPED.get(known.values.get("stop") or "", ""))
+            return _waiting(context, folder, known.interrupts)
+        elif approval is not None:
+            approved = meant(approval.approved, _biases(context, known.interrupts))
+            start = Command(resume={"approved": approved, "author": approval.author, "reason": approval.reason})
+        elif not known.tasks:
+            # Not `next`: it leaves out a node that was done when the process died before its checkpoint.
+            return Outcome(folder, "finished", str(known.values.get("stop") or ""))
         try:
             result: Any = await graph.ainvoke(start, thread, durability="sync")
         except BudgetReached as reached:
             return Outcome(folder, "budget", str(reached))
         if interrupts := result.get("__interrupt__"):
-            return _waiting(folder, interrupts)
-        return Outcome(folder, "finished", _STOPPED.get(result.get("stop") or "", ""))
+            return _waiting(context, folder, interrupts)
+        return Outcome(folder, "finished", str(result.get("stop") or ""))
 
 
-def _waiting(folder: RunFolder, interrupts: Any) -> Outcome:
-    biases = tuple(interrupts[0].value["biases"])
-    return Outcome(folder, "waiting", f"{len(biases)} biases wait for approval", biases)
+def _biases(context: Context, interrupts: Any) -> list[Bias]:
+    return context.store.get_many(Bias, interrupts[0].value["biases"])
+
+
+def _waiting(context: Context, folder: RunFolder, interrupts: Any) -> Outcome:
+    biases = _biases(context, interrupts)
+    names = ", ".join(f"{bias.name} ({bias.id[:8]})" for bias in biases)
+    one = len(biases) == 1
+    reason = f"{len(biases)} {'bias waits' if one else 'biases wait'} for approval: {names}"
+    return Outcome(folder, "waiting", reason, tuple(bias.id for bias in biases))
 
 
 @asynccontextmanager

@@ -11,16 +11,24 @@ from langgraph.graph.state import CompiledStateGraph
 from ..core.errors import ConfigError
 from ..graph.build import build
 from .config import load_config
+from .folder import RunFolder
+from .inputs import start_library
 from .launch import create, opened
 
 
 @asynccontextmanager
 async def make_graph() -> AsyncIterator[CompiledStateGraph[Any]]:
-    """The compiled loop with its models and store open, for as long as Studio uses it."""
+    """The compiled loop with its models and store open, for as long as Studio uses it; it takes `{}` as input.
+
+    A named run that exists is opened again. Raises ConfigError.
+    """
     path = os.environ.get("BIASSCOPE_CONFIG")
     if not path:
         raise ConfigError("BIASSCOPE_CONFIG: is not set; give it the path of a run's configuration, then start Studio")
     config = load_config(Path(path))
-    folder = create(config)
-    async with opened(folder, load_config(folder.config), None) as context:
-        yield build(context)
+    known = RunFolder((config.workspace / config.name).resolve()) if config.name else None
+    folder = known if known and known.config.exists() else create(config)
+    config = load_config(folder.config)
+    async with opened(folder, config, None) as context:
+        library = start_library(context.store, folder.run_id, config)
+        yield build(context, start={"iteration": 0, "library": library, "validated": []})

@@ -85,6 +85,8 @@ def resume(
     """Go on with a run that was stopped, ran out of budget or waits for approval."""
     folder = find_run(run_name, workspace)
     approval = None
+    if approve and reject_all:
+        raise ConfigError("--approve and --reject-all exclude each other; give one of them")
     if approve or reject_all:
         approval = Approval(tuple(approve or ()), author, reason)
     console = Console()
@@ -107,7 +109,8 @@ def show(console: Console, outcome: Outcome) -> None:
         raise typer.Exit(4)
     if outcome.state == "waiting":
         console.print(
-            f"{outcome.reason}: `biasscope resume {name} --approve NAME ...`, `--approve all` or `--reject-all`",
+            f"{outcome.reason}; decide with `biasscope resume {name} --approve NAME ...`, `--approve all` or "
+            "`--reject-all`",
             highlight=False,
             markup=False,
             soft_wrap=True,

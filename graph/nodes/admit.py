@@ -7,6 +7,7 @@ from langgraph.types import interrupt
 
 from ...bias_library.events import Stamp, evidence, first_seq, set_status
 from ...bias_library.library import append, load_library
+from ...core.errors import UserError
 from ...core.records import Bias, LibraryEvent, Status, Validation
 from ..context import Context
 from ..routes import last_round
@@ -34,7 +35,7 @@ async def admit(context: Context, state: State) -> State:
     if settings.approve and waiting:
         answer: Any = interrupt({"biases": waiting, "iteration": iteration})
         author, reason = str(answer["author"]), str(answer.get("reason", ""))
-        approved = _named(answer["approved"], [biases[id_] for id_ in waiting])
+        approved = meant(answer["approved"], [biases[id_] for id_ in waiting])
         turned_down = {id_ for id_ in waiting if id_ not in approved}
     await record(context, validations, step_of=iteration, turned_down=turned_down, author=author, reason=reason)
     admitted = [id_ for id_ in waiting if id_ not in turned_down]
@@ -87,9 +88,20 @@ async def record(
     await append(context.store, lines)
 
 
-def _named(approved: Sequence[str], biases: Sequence[Bias]) -> set[str]:
-    """Ids of the biases meant by ids, starts of ids, names or `all`."""
-    if "all" in approved:
-        return {bias.id for bias in biases}
-    wanted = [key.casefold() for key in approved if key]
-    return {b.id for b in biases if any(b.name.casefold() == key or b.id.startswith(key) for key in wanted)}
+def meant(approved: Sequence[str], waiting: Sequence[Bias]) -> list[str]:
+    """Ids of the waiting biases that are meant by ids, starts of ids, names, or `all`.
+
+    Raises UserError when a key means none of them, or more than one.
+    """
+    if list(approved) == ["all"]:
+        return [bias.id for bias in waiting]
+    found: dict[str, None] = {}
+    for key in approved:
+        fits = [b for b in waiting if b.name.casefold() == key.strip().casefold()]
+        fits = fits or [b for b in waiting if key and b.id.startswith(key)]
+        if len(fits) != 1:
+            there = ", ".join(f"{b.name!r} ({b.id[:8]})" for b in waiting)
+            count = f"fits {len(fits)} of the biases" if fits else "is none of the biases"
+            raise UserError(f"--approve {key!r} {count} that wait: {there}; give a name or an id, or `all`")
+        found[fits[0].id] = None
+    return list(found)
