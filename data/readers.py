@@ -85,7 +85,7 @@ def _jsonl(path: Path) -> Iterator[Row]:
     for number, text in _lines(path):
         if not text.strip():
             continue
-        yield Row(f"line {number}", _object(path, f"line {number}", _parsed(path, text, number)))
+        yield Row(f"line {number}", _object(path, f"line {number}", _parsed(path, text.rstrip(), number)))
 
 
 def _json(path: Path) -> Iterator[Row]:

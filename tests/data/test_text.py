@@ -1,0 +1,52 @@
+from collections import Counter
+
+import pytest
+from biasscope.data.inspect import visible
+from biasscope.data.text import UnreadableText, answer_text, clean, prompt_text, words
+from hypothesis import given
+from hypothesis import strategies as st
+
+any_text = st.text(st.characters(), max_size=60)
+
+
+def test_every_change_is_counted() -> None:
+    counts: Counter[str] = Counter()
+    assert clean("a\r\nb\rc\x00d\x07e\ufffdf\ud800g\th", counts) == "a\nb\nc\ufffdd\ufffde\ufffdf\ufffdg\th"
+    assert counts == dict.fromkeys(("U+FFFD", "CRLF", "bare CR", "NUL", "control character", "lone surrogate"), 1)
+
+
+@given(any_text)
+def test_cleaning_is_complete_and_stays(text: str) -> None:
+    counts: Counter[str] = Counter()
+    once = clean(text, counts)
+    assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or 0xD800 <= ord(c) < 0xE000 for c in once)
+    assert clean(once, Counter()) == once
+    assert once.encode().decode() == once
+    assert (once == text) or counts
+    assert len(once) == len(text) - text.count("\r\n")
+
+
+@given(any_text)
+def test_nothing_steers_the_terminal(text: str) -> None:
+    shown = visible(text)
+    assert all(c == "\n" or c.isprintable() or c.isspace() for c in shown)
+    assert not set(shown) & set("\x1b\x07\x9b\r\u202e\u200f\ufeff")
+
+
+def test_turns_and_messages() -> None:
+    assert prompt_text("one") == ("one", 1)
+    assert prompt_text(["one"]) == ("one", 1)
+    assert prompt_text(["one", "two"]) == ("Turn 1:\none\n\nTurn 2:\ntwo", 2)
+    chat = [{"role": r, "content": c} for r, c in (("user", "hi"), ("assistant", "yes?"), ("user", "why?"))]
+    assert prompt_text(chat) == ("User: hi\n\nAssistant: yes?\n\nUser: why?", 2)
+    assert prompt_text(chat[:1]) == ("hi", 1)
+    assert answer_text([*chat, {"role": "assistant", "content": "so"}]) == "so"
+    assert answer_text(None) == ""
+    assert answer_text(12) == "12"
+    for odd in ({}, True, [1, "x"], [{"text": "x"}]):
+        with pytest.raises(UnreadableText):
+            answer_text(odd)
+
+
+def test_words() -> None:
+    assert words(" two\n words ") == 2
