@@ -16,6 +16,7 @@ from langgraph.types import Command
 
 from ..agents.engines.budget import Budget
 from ..agents.engines.embedder import open_embedder
+from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import open_judge, open_teacher
@@ -34,6 +35,13 @@ from .manifest import check_unchanged, manifest
 from .report import write_report
 
 Listener = Callable[[Progress], None]
+
+_STOPPED = {
+    "no_candidates": "no misjudgment was explained by a bias in the last iteration",
+    "nothing_new": "the last iteration named only biases that were known",
+    "nothing_validated": "none of the last iteration's biases was valid",
+    "max_iterations": "the most iterations were reached",
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,20 @@ class Approval:
     approved: tuple[str, ...]
     author: str
     reason: str = ""
+
+
+def settle_models(config: RunConfig) -> tuple[RunConfig, list[str]]:
+    """The configuration with `local:` replaced by the model it stands for now, and a line on each choice.
+
+    A resumed run must ask the same models, whatever can be reached then.
+    """
+    settled, notices = {}, []
+    for role in ("judge", "teacher", "verifier"):
+        spec = getattr(config, role)
+        if spec is not None and (found := resolve(spec)).notice:
+            settled[role] = found.spec
+            notices.append(f"{role}: {found.notice}")
+    return config.model_copy(update=settled), notices
 
 
 def create(config: RunConfig) -> RunFolder:
@@ -124,14 +146,14 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
             start = Command(resume={"approved": approved, "author": approval.author, "reason": approval.reason})
         elif not known.tasks:
             # Not `next`: it leaves out a node that was done when the process died before its checkpoint.
-            return Outcome(folder, "finished", str(known.values.get("stop") or ""))
+            return Outcome(folder, "finished", _STOPPED.get(known.values.get("stop") or "", ""))
         try:
             result: Any = await graph.ainvoke(start, thread, durability="sync")
         except BudgetReached as reached:
             return Outcome(folder, "budget", str(reached))
         if interrupts := result.get("__interrupt__"):
             return _waiting(context, folder, interrupts)
-        return Outcome(folder, "finished", str(result.get("stop") or ""))
+        return Outcome(folder, "finished", _STOPPED.get(result.get("stop") or "", ""))
 
 
 def _biases(context: Context, interrupts: Any) -> list[Bias]:
