@@ -1,6 +1,5 @@
 """Make an arm of a pair and have it judged: what discovery, validation and confirmation have in common."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,8 +8,8 @@ from ..core.calls import Stage
 from ..core.errors import CallFailed
 from ..core.records import ORIGINAL, Bias, Judgment, Perturbation, PreferencePair, bias_arm
 from ..validators.answers import answer_change
-from ..validators.contrasts import combine_orders
 from .context import Context
+from .outcomes import wrong, wrong_in_order
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,8 @@ async def judge_arm(
         )
         await context.store.write(judgment)
         judgments.append(judgment)
-    by_order = tuple(_wrong(j) for j in judgments)
-    wrong = by_order[0] if len(by_order) == 1 else _combined(judgments)
-    return Outcome(pair, arm, text, wrong, by_order, tuple(judgments), perturbation)
+    by_order = tuple(wrong_in_order(j) for j in judgments)
+    return Outcome(pair, arm, text, wrong(judgments), by_order, tuple(judgments), perturbation)
 
 
 async def original_arm(context: Context, pair: PreferencePair, *, stage: Stage, draw: int = 0) -> Outcome:
@@ -80,21 +78,6 @@ async def bias_outcome(context: Context, pair: PreferencePair, bias: Bias, *, st
     """Rewrite with the bias and judge."""
     made = await rewrite(context, pair, bias, stage=stage)
     return await judge_arm(context, pair, bias_arm(bias.id), made.text, stage=stage, perturbation=made)
-
-
-def _wrong(judgment: Judgment) -> float:
-    if judgment.verdict in ("tie", "invalid") and judgment.p_rejected is None:
-        return math.nan
-    if judgment.p_rejected is not None:
-        return judgment.p_rejected
-    return 1.0 if judgment.verdict == "rejected" else 0.0
-
-
-def _combined(judgments: list[Judgment]) -> float:
-    first, second = judgments
-    if first.p_rejected is not None and second.p_rejected is not None:
-        return float(combine_orders(first.p_rejected, second.p_rejected))
-    return (_wrong(first) + _wrong(second)) / 2
 
 
 async def _answer_change(

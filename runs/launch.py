@@ -209,6 +209,14 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
         )
 
 
+@asynccontextmanager
+async def attached(folder: RunFolder, listener: Listener | None = None) -> AsyncIterator[Context]:
+    """A run's own models and store for work beside the loop, held so that nobody drives the run meanwhile."""
+    with _locked(folder):
+        async with opened(folder, load_config(folder.config), listener) as context:
+            yield context
+
+
 def _write_manifest(
     folder: RunFolder, store: Store, config: RunConfig, models: dict[str, str], data: dict[str, str]
 ) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
-from . import data, discover, doctor, library, runs
+from . import ablate, analyse, data, discover, doctor, library, runs
 
 app = typer.Typer(
     name="biasscope",
@@ -21,7 +21,9 @@ app.command("resume")(discover.resume)
 app.command("status")(runs.status)
 app.command("report")(runs.report)
 app.command("doctor")(doctor.doctor)
+app.command("ablate")(ablate.ablate)
 app.add_typer(runs.app, name="runs")
+app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
 app.add_typer(data.app, name="data")
 

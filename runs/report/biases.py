@@ -7,6 +7,7 @@ from ...bias_library.library import load_library
 from ...core.calls import Usage
 from ...core.records import Bias, Candidate, MergeDecision, Status, Validation, bias_arm
 from ...core.store import Store
+from ..analyses.same_effect import groups_of
 from .model import BiasEntry, Control, DomainEffect, Evidence
 from .tallies import Tallies
 
@@ -27,6 +28,7 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
     merges: dict[str, list[MergeDecision]] = defaultdict(list)
     for m in store.iterate(MergeDecision, run_id=run_id):
         merges[m.into].append(m)
+    same = {id_: group for group in groups_of(store, run_id) for id_ in group}
     candidates = {c.id: c for c in store.iterate(Candidate, run_id=run_id)}
     entries, seeds = [], []
     for bias, status in biases.values():
@@ -58,6 +60,7 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
                 usage=_usage(store, run_id, tallies.requests.get(arm, [])),
                 examples=(),
                 discoveries=(),
+                same_effect=tuple(biases[o][0].name for o in same.get(bias.id, ()) if o != bias.id and o in biases),
             )
         )
     return sorted(entries, key=_strength), sorted(seeds)

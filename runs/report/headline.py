@@ -130,8 +130,9 @@ def _warnings(
     ties = sum(v.ties for v in verdicts)
     if judged and ties / judged > _MANY_FAILURES:
         said.append(f"{100 * ties / judged:.0f} % of the verdicts are ties, which count neither as right nor as wrong.")
-    for stage in sorted({f.stage for f in failures}):
-        failed = sum(f.count for f in failures if f.stage == stage)
+    # Failures carry the batch (`validate@0.3`), the ledger the stage.
+    for stage in sorted({f.stage.partition("@")[0] for f in failures}):
+        failed = sum(f.count for f in failures if f.stage.partition("@")[0] == stage)
         tried = sum(u.calls + u.cached_calls for u in usage if u.stage == stage)
         if tried and failed / tried > _MANY_FAILURES:
             said.append(

@@ -155,6 +155,8 @@ class BiasEntry(_Part):
     """Calls for its rewrites and judgments."""
     examples: tuple[Example, ...]
     discoveries: tuple[Discovery, ...]
+    same_effect: tuple[str, ...] = ()
+    """Names of other tested biases that flip the same pairs."""
 
     @property
     def shown(self) -> Evidence | None:
