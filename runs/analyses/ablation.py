@@ -14,7 +14,7 @@ from ...validators.mcnemar import paired_interval
 from ...validators.rates import Rate, rate_over_pairs
 from ..config import RunConfig, load_config
 from ..folder import RunFolder, check_name
-from ..launch import Listener, create, run
+from ..launch import Listener, create, run, settle_models
 from .ablation_table import Ablation, DomainErrors, Figures, VariantRow, write_ablation
 from .arms import Arms, read_arms, valid_ids
 from .axis import Axis, parse_axis
@@ -49,7 +49,7 @@ def plan_ablation(
     store = f"sqlite:///{folder / 'store.db'}"
     configs = []
     for variant in axis.variants:
-        config = load_config(path, (*settings, variant.setting), given)
+        config, _ = settle_models(load_config(path, (*settings, variant.setting), given))
         name_ = check_name(f"{axis.key.rsplit('.', 1)[-1]}-{variant.slug}")
         configs.append(config.model_copy(update={"name": name_, "workspace": folder, "store": store}))
     plan = Plan(folder=folder, axis=axis, configs=tuple(configs))
