@@ -18,7 +18,7 @@ from .options import AsJson
 
 
 def doctor(
-    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]")] = None,
+    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of a run.")] = None,
     model: Annotated[
         list[str] | None, typer.Option(metavar="REF", help="A model reference to check; repeatable.")
     ] = None,

@@ -109,7 +109,9 @@ def show(
 
 @app.command()
 def history(
-    bias: Annotated[str | None, typer.Argument(metavar="[BIAS]")] = None,
+    bias: Annotated[
+        str | None, typer.Argument(metavar="[BIAS]", help="Id, start of an id, or name; all biases when left out.")
+    ] = None,
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: AsJson = False,
@@ -137,8 +139,8 @@ def history(
 
 @app.command()
 def diff(
-    first: Annotated[str, typer.Argument(metavar="RUN1")],
-    second: Annotated[str, typer.Argument(metavar="RUN2")],
+    first: Annotated[str, typer.Argument(metavar="RUN1", help="Name or folder of a run.")],
+    second: Annotated[str, typer.Argument(metavar="RUN2", help="Name or folder of another.")],
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: AsJson = False,
 ) -> None:
@@ -169,7 +171,7 @@ def diff(
 
 @app.command("export")
 def export(
-    output: Annotated[Path, typer.Argument(metavar="FILE.json")],
+    output: Annotated[Path, typer.Argument(metavar="FILE.json", help="File to write.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     published: Annotated[bool, typer.Option(help="The form {name: {Definition, Manifestations}}.")] = False,
@@ -189,7 +191,7 @@ def export(
 
 @app.command("import")
 def import_(
-    path: Annotated[Path, typer.Argument(metavar="FILE.json")],
+    path: Annotated[Path, typer.Argument(metavar="FILE.json", help="A library file, full or published form.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     author: Author = "unknown",
@@ -205,7 +207,7 @@ def import_(
 @app.command()
 def merge(
     bias: BiasName,
-    into: Annotated[str, typer.Argument(metavar="INTO")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The bias that stays: id, start of an id, or name.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     author: Author = "unknown",
@@ -258,7 +260,7 @@ def retire(
 @app.command()
 def rename(
     bias: BiasName,
-    name: str,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     author: Author = "unknown",
