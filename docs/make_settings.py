@@ -44,11 +44,9 @@ def _within(annotation: Any) -> Iterator[Any]:
 
 def settings() -> str:
     """The page on settings."""
-    lines = [
-        "# Settings",
-        "",
-        "The keys of a run's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`.",
-    ]
+    made = "The keys of a run's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`."
+    lines = ["# Settings", "", made]
+    seen: dict[type[BaseModel], str] = {}
     for prefix, model in parts(RunConfig):
         if model in seen:
             lines += ["", f"## {prefix.rstrip('.')}", "", f"The keys of `{seen[model]}`."]
@@ -73,13 +71,8 @@ def _default(field: Any) -> str:
 
 def commands() -> str:
     """The page on commands."""
-    lines = [
-        "# Commands",
-        "",
-        "Made by `docs/make_settings.py`. Exit codes: 0 done, 2 wrong input, 3 something to mend",
-        "",
-    ]
-    lines[2] += " (then resume), 4 budget spent (resume with more)."
+    codes = "Exit codes: 0 done, 2 wrong input, 3 something to mend (then resume), 4 budget spent (resume with more)."
+    lines = ["# Commands", "", f"Made by `docs/make_settings.py`. {codes}", ""]
     for path, command in leaves(get_command(app), "biasscope"):
         lines += [f"## {path}", "", " ".join((command.help or "").split()), "", "| parameter | meaning |", "|---|---|"]
         for parameter in command.params:

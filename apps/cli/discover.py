@@ -38,7 +38,7 @@ def discover(
     ] = None,
     workspace: Annotated[
         Path | None,
-        typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE", help="Folder under which runs lie."),
+        typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE", help="Folder of runs."),
     ] = None,
 ) -> None:
     """Find the biases of a judge: perturb, let it err, name, validate, repeat."""

@@ -110,7 +110,7 @@ def show(
 @app.command()
 def history(
     bias: Annotated[
-        str | None, typer.Argument(metavar="[BIAS]", help="Id, start of an id, or name; all biases when left out.")
+        str | None, typer.Argument(metavar="[BIAS]", help="Id, its start, or name; all when left out.")
     ] = None,
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
