@@ -27,21 +27,31 @@ class Columns(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     prompt: str
+    """Column of the prompt."""
     chosen: str | None = None
+    """Column of the better answer."""
     rejected: str | None = None
+    """Column of the worse answer."""
     answer_a: str | None = None
+    """Column of the first answer."""
     answer_b: str | None = None
+    """Column of the second answer."""
     label: str | None = None
+    """Column that says which of the two is better."""
     labels: Literal["auto", "1/2", "0/1"] = "auto"
     """What numbers in `label` mean: 1 = A and 2 = B, or 0 = A and 1 = B. `auto` looks at the first 500 rows."""
     label_values: dict[str, Literal["A", "B", "tie"]] = Field(default_factory=dict)
     """Your own labels, e.g. {"win": "A", "loss": "B"}; letter case does not matter."""
     domain: str | None = None
+    """Column of the domain."""
     id: str | None = None
+    """Column of the id."""
     subset: str | None = None
+    """Column of the subset."""
     model_a: str | None = None
     """Model that wrote answer A (or the chosen one); a label may name it."""
     model_b: str | None = None
+    """Model that wrote answer B (or the rejected one)."""
 
     @model_validator(mode="after")
     def _one_of_two_forms(self) -> "Columns":
@@ -63,8 +73,11 @@ class SourceSpec(BaseModel):
     """A .parquet, .jsonl, .json, .csv or .tsv file (also .gz), a folder of such files, a hub data set (`owner/name`),
     or `builtin`."""
     preset: Preset = "auto"
+    """Layout of the source; auto finds it by its columns."""
     columns: Columns | None = None
+    """Where the fields are, for a layout that no preset knows."""
     split: str | None = None
+    """Split of a hub data set."""
     config: str | None = None
     """Configuration of a hub data set."""
     limit: int | None = Field(default=None, gt=0)
@@ -72,6 +85,7 @@ class SourceSpec(BaseModel):
     domains: tuple[str, ...] = ()
     """Only these domains; all when empty."""
     seed: int = 0
+    """Seed of what is drawn when pairs are limited or made."""
     max_chars: int | None = Field(default=None, gt=0)
     """Leave out pairs with a longer text than this."""
     styles: Literal["matched", "all"] = "matched"

@@ -60,7 +60,9 @@ class MergingSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     low: float | None = Field(None, ge=-1, le=1)
+    """At or under this cosine a candidate is new."""
     high: float | None = Field(None, ge=-1, le=1)
+    """At or over this cosine two biases are one."""
     nearest: int | None = Field(None, ge=1)
     """Library biases that the teacher sees when it compares."""
 
@@ -71,12 +73,17 @@ class LoopSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int = 0
+    """Seed of everything that is drawn."""
     profile: Profile = "rigorous"
+    """rigorous: against a placebo, with controlled false discoveries; paper: the published algorithm."""
     orders: Literal["drawn", "both"] = "drawn"
     """drawn: one order per pair, by seed; both: every arm is judged in both orders."""
     discovery: DiscoverySettings = DiscoverySettings()
+    """How candidates are found."""
     validation: ValidationSettings = ValidationSettings()
+    """How candidates are tested."""
     merging: MergingSettings = MergingSettings()
+    """When two biases are one."""
     approve: bool = False
     """Stop before admission and wait for a decision."""
 

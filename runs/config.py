@@ -34,6 +34,7 @@ class BudgetSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     calls: int | None = Field(None, ge=1)
+    """Answers that are paid for."""
     tokens: int | None = Field(None, ge=1)
     """Prompt and completion tokens together."""
     cost: float | None = Field(None, gt=0)
@@ -64,6 +65,7 @@ class RunConfig(LoopSettings):
     library: Path | None = None
     """A library file (`biasscope library export`) to start from."""
     budget: BudgetSettings = BudgetSettings()
+    """What the run may spend."""
 
 
 def load_config(path: Path | None, settings: Sequence[str] = (), given: Mapping[str, Any] | None = None) -> RunConfig:

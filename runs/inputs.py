@@ -58,7 +58,7 @@ def start_library(store: Store, run_id: str, config: RunConfig) -> list[str]:
         events.append(add(stamp, bias, "seed"))
         stamp = stamp.next()
     append_now(store, events)
-    return [bias.id for bias in load_library(store, run_id).biases()]
+    return [bias.id for bias in load_library(store, run_id, before=stamp.seq).biases()]
 
 
 def _domains(pairs: Sequence[PreferencePair]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from biasscope.core.records import (
 from biasscope.runs.config import load_config
 from biasscope.runs.launch import create, open_store, run
 from biasscope.simulation.pairs import world_pairs
-from biasscope.simulation.scripted import Reply, ScriptedServer
+from biasscope.simulation.scripted import Reply, ScriptedServer, failure
 
 COLUMNS = {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected", "domain": "domain", "id": "id"}
 KINDS = (Perturbation, Judgment, Explanation, Candidate, MergeDecision, Validation, Failure, LibraryEvent)
@@ -52,7 +52,10 @@ class FaultyWorld(ScriptedServer):
             times, self.asked[key] = self.asked[key], self.asked[key] + 1
         if self.fault is not None and (fault := self.fault(body, times)) is not None:
             return fault
-        return Reply(body=json.dumps(self.world.answer(body)).encode())
+        try:
+            return Reply(body=json.dumps(self.world.answer(body)).encode())
+        except ValueError as error:
+            return failure(400, str(error))
 
 
 def write_sources(folder: Path, world, target: int, test: int, change=lambda row: row) -> None:

@@ -36,7 +36,10 @@ def discover(
     approve: Annotated[
         bool | None, typer.Option("--approve", help="Stop before biases are admitted and wait for a decision.")
     ] = None,
-    workspace: Annotated[Path | None, typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE")] = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE", help="Folder of runs."),
+    ] = None,
 ) -> None:
     """Find the biases of a judge: perturb, let it err, name, validate, repeat."""
     given: dict[str, Any] = {

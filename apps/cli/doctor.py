@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...agents.engines.probe import probe, probe_embedder
+from ...agents.engines.probe import ProbeReport, probe, probe_embedder
 from ...agents.engines.reference import parse_reference
 from ...core.errors import ConfigError
 from ...runs.config import load_config
@@ -18,7 +18,7 @@ from .options import AsJson
 
 
 def doctor(
-    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]")] = None,
+    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of a run.")] = None,
     model: Annotated[
         list[str] | None, typer.Option(metavar="REF", help="A model reference to check; repeatable.")
     ] = None,
@@ -42,12 +42,25 @@ def doctor(
     else:
         table = Table("role", "model", "works", "what it says")
         for role, report in reports.items():
-            table.add_row(Text(role), Text(report.model), Text("yes" if report.reachable else "no"), Text(report.line))
+            cells = (role, report.reference, "yes" if report.reachable else "no", _says(report))
+            table.add_row(*(Text(cell) for cell in cells))
         Console().print(table)
     if not all(report.reachable for report in reports.values()):
         raise typer.Exit(3)
 
 
-async def _probe_all(models: dict[str, Any], embedders: dict[str, Any]) -> dict[str, Any]:
+def _says(report: ProbeReport) -> str:
+    if not report.reachable:
+        return report.reason
+    parts = [f"structured output by {report.structured}" if report.structured else ""]
+    if report.dimensions is None:
+        parts.append("log-probabilities" if report.logprobs else "no log-probabilities")
+        parts.append(f"context of {report.context:,} tokens" if report.context else "context unknown")
+    else:
+        parts.append(f"vectors of {report.dimensions}")
+    return "; ".join(part for part in (*parts, *report.notes) if part)
+
+
+async def _probe_all(models: dict[str, Any], embedders: dict[str, Any]) -> dict[str, ProbeReport]:
     found = {role: await probe(spec) for role, spec in models.items()}
     return found | {role: await probe_embedder(spec) for role, spec in embedders.items()}

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -19,7 +19,7 @@ from ...bias_library.diff import diff as compare
 from ...bias_library.exchange import adopt, export_full, export_published, read_file
 from ...bias_library.library import Entry, Library, append_now, checked, load_library
 from ...core.errors import LibraryError
-from ...core.records import Bias, LibraryEvent, Validation
+from ...core.records import Bias, LibraryEvent, Status, Validation
 from ...core.store import Store
 from ...runs.folder import find_run
 from ...runs.launch import open_store
@@ -40,6 +40,8 @@ def list_biases(
     as_json: AsJson = False,
 ) -> None:
     """All biases with status, effect and support."""
+    if unknown := sorted(set(status or ()) - set(get_args(Status))):
+        raise LibraryError(f"--status {unknown[0]!r}: is no status; there are {', '.join(get_args(Status))}")
     with _opened(run, workspace) as (store, run_id, library):
         effects = _effects(store, run_id)
         rows = [_row(entry, effects.get(entry.bias.id)) for entry in library if not status or entry.status in status]
@@ -107,7 +109,9 @@ def show(
 
 @app.command()
 def history(
-    bias: Annotated[str | None, typer.Argument(metavar="[BIAS]")] = None,
+    bias: Annotated[
+        str | None, typer.Argument(metavar="[BIAS]", help="Id, its start, or name; all when left out.")
+    ] = None,
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: AsJson = False,
@@ -135,8 +139,8 @@ def history(
 
 @app.command()
 def diff(
-    first: Annotated[str, typer.Argument(metavar="RUN1")],
-    second: Annotated[str, typer.Argument(metavar="RUN2")],
+    first: Annotated[str, typer.Argument(metavar="RUN1", help="Name or folder of a run.")],
+    second: Annotated[str, typer.Argument(metavar="RUN2", help="Name or folder of another.")],
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: AsJson = False,
 ) -> None:
@@ -167,7 +171,7 @@ def diff(
 
 @app.command("export")
 def export(
-    output: Annotated[Path, typer.Argument(metavar="FILE.json")],
+    output: Annotated[Path, typer.Argument(metavar="FILE.json", help="File to write.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     published: Annotated[bool, typer.Option(help="The form {name: {Definition, Manifestations}}.")] = False,
@@ -176,13 +180,18 @@ def export(
     with _opened(run, workspace) as (store, run_id, library):
         validations = store.select(Validation, run_id=run_id)
         text = export_published(library.biases()) if published else export_full(library, validations)
-    output.write_text(text, encoding="utf-8")
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LibraryError(
+            f"{output}: cannot be written: {error.strerror}; give a file in a folder that exists"
+        ) from None
     typer.echo(f"{len(library)} biases in {output}")
 
 
 @app.command("import")
 def import_(
-    path: Annotated[Path, typer.Argument(metavar="FILE.json")],
+    path: Annotated[Path, typer.Argument(metavar="FILE.json", help="A library file, full or published form.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     author: Author = "unknown",
@@ -198,7 +207,7 @@ def import_(
 @app.command()
 def merge(
     bias: BiasName,
-    into: Annotated[str, typer.Argument(metavar="INTO")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The bias that stays: id, start of an id, or name.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     author: Author = "unknown",
@@ -251,7 +260,7 @@ def retire(
 @app.command()
 def rename(
     bias: BiasName,
-    name: str,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
     run: Run = "latest",
     workspace: Workspace = DEFAULT_WORKSPACE,
     author: Author = "unknown",

@@ -38,7 +38,7 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
 
 
 def status(
-    run: Annotated[str, typer.Argument(metavar="[RUN]")] = "latest",
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Name or folder of a run, or `latest`.")] = "latest",
     watch: Annotated[bool, typer.Option("--watch", help="Go on showing until the run ends.")] = False,
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: AsJson = False,
@@ -59,7 +59,7 @@ def status(
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="[RUN]")] = "latest",
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Name or folder of a run, or `latest`.")] = "latest",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder; the run's own when left out.")] = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> None:

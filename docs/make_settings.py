@@ -1,0 +1,101 @@
+"""Write docs/settings.md and docs/commands.md from the code: `python docs/make_settings.py`."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+from biasscope.apps.cli.main import app
+from biasscope.runs.config import RunConfig
+from pydantic import BaseModel
+from typer.main import get_command
+
+HERE = Path(__file__).parent
+
+
+def docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """The text under each field, of the class and those it comes from."""
+    found: dict[str, str] = {}
+    for cls in reversed([c for c in model.__mro__ if issubclass(c, BaseModel) and c is not BaseModel]):
+        body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0].body  # type: ignore[attr-defined]
+        for field, text in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[field.target.id] = " ".join(str(text.value.value).split())  # type: ignore[union-attr]
+    return found
+
+
+def parts(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    """The model and every model among its fields, with the dotted name that leads there."""
+    yield prefix, model
+    for name, field in model.model_fields.items():
+        for kind in _within(field.annotation):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from parts(kind, f"{prefix}{name}.")
+
+
+def _within(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for inner in get_args(annotation):
+        yield from _within(inner)
+
+
+def settings() -> str:
+    """The page on settings."""
+    made = "The keys of a run's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`."
+    lines = ["# Settings", "", made]
+    seen: dict[type[BaseModel], str] = {}
+    for prefix, model in parts(RunConfig):
+        if model in seen:
+            lines += ["", f"## {prefix.rstrip('.')}", "", f"The keys of `{seen[model]}`."]
+            continue
+        seen[model] = prefix.rstrip(".")
+        texts = docstrings(model)
+        lines += ["", f"## {prefix.rstrip('.') or 'A run'}", "", " ".join((model.__doc__ or "").split()), ""]
+        lines += ["| key | default | meaning |", "|---|---|---|"]
+        for name, field in model.model_fields.items():
+            lines.append(
+                f"| `{prefix}{name}` | {_default(field)} | {texts.get(name, '').replace('|', chr(92) + '|')} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _default(field: Any) -> str:
+    if field.is_required():
+        return "needed"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    return "see below" if isinstance(value, BaseModel) else f"`{str(value) if isinstance(value, Path) else value!r}`"
+
+
+def commands() -> str:
+    """The page on commands."""
+    codes = "Exit codes: 0 done, 2 wrong input, 3 something to mend (then resume), 4 budget spent (resume with more)."
+    lines = ["# Commands", "", f"Made by `docs/make_settings.py`. {codes}", ""]
+    for path, command in leaves(get_command(app), "biasscope"):
+        lines += [f"## {path}", "", " ".join((command.help or "").split()), "", "| parameter | meaning |", "|---|---|"]
+        for parameter in command.params:
+            if parameter.name == "help":
+                continue
+            shown = (
+                ", ".join(f"`{o}`" for o in parameter.opts)
+                if parameter.param_type_name == "option"
+                else (f"`{parameter.metavar or parameter.name.upper()}`")
+            )
+            lines.append(f"| {shown} | {(getattr(parameter, 'help', None) or '').replace('|', chr(92) + '|')} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Every command with its whole name."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from leaves(inner, f"{path} {name}")
+    if not hasattr(command, "commands"):
+        yield path, command
+
+
+if __name__ == "__main__":
+    (HERE / "settings.md").write_text(settings(), encoding="utf-8")
+    (HERE / "commands.md").write_text(commands(), encoding="utf-8")

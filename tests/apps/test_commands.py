@@ -1,0 +1,195 @@
+"""Every command, with normal use and with bad input: one line on stderr, the right exit code, no traceback."""
+
+import json
+import sys
+
+import pytest
+from biasscope.apps.cli.main import main
+from world_runs import FaultyWorld, settings, start, write_config
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, finished):
+    monkeypatch.setenv("BIASSCOPE_WORKSPACE", str(finished.folder.path.parent))
+    monkeypatch.setenv("USER", "Ada")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["biasscope", *(str(a) for a in args)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def finished(small_data, server, tmp_path_factory):
+    light = {"discovery": {"iterations": 1}, "validation": {"rule": "paper"}}
+    return start(settings(small_data, tmp_path_factory.mktemp("cli") / "space", server.url, **light))
+
+
+@pytest.fixture
+def values(small_data, server, tmp_path):
+    return settings(small_data, tmp_path / "space", server.url)
+
+
+def refused(outcome, *words, code=2):
+    got, _, err = outcome
+    assert got == code, err
+    assert err.count("\n") == 1, err
+    assert err.startswith("biasscope: ")
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+def test_looking_at_a_run(cli):
+    assert "trial: finished" in cli("status")[1]
+    assert "trial: finished" in cli("status", "trial", "--watch")[1]
+    assert json.loads(cli("status", "trial", "--json")[1])["state"] == "finished"
+    assert json.loads(cli("runs", "list", "--json")[1])[0]["run"] == "trial"
+    assert "finished" in cli("runs", "list")[1]
+
+
+def test_report_and_resume_of_a_finished_run(cli, tmp_path):
+    code, out, _ = cli("report", "trial", "-o", tmp_path / "out")
+    assert code == 0
+    assert str(tmp_path / "out" / "report.html") in out.replace("\n", "")
+    assert (tmp_path / "out" / "report.json").exists()
+    assert cli("resume", "trial")[0] == 0
+    refused(cli("resume", "trial", "--approve", "all"), "waits for a decision")
+    refused(cli("resume", "trial", "--approve", "all", "--reject-all"), "exclude each other")
+
+
+@pytest.mark.parametrize("command", ["status", "report", "resume"])
+@pytest.mark.parametrize("name", ["nothing", "../../etc", "[bold]x[/bold]", "", "a\nb"])
+def test_unknown_runs(cli, command, name):
+    outcome = cli(command, name)
+    refused(outcome, "no run")
+
+
+def test_the_library_commands(cli, tmp_path):
+    rows = json.loads(cli("library", "list", "--json")[1])
+    found = [row for row in rows if row["effect"] is not None]
+    bias = found[0]["id"]
+    assert found[0]["name"] in cli("library", "list")[1]
+    assert cli("library", "list", "--status", "seed", "--json")[1].count('"id"') == 7
+    assert json.loads(cli("library", "show", bias, "--json")[1])["validations"]
+    assert "iteration 0" in cli("library", "show", bias[:8])[1]
+    assert json.loads(cli("library", "history", bias, "--json")[1])
+    assert json.loads(cli("library", "diff", "trial", "trial", "--json")[1])["only_first"] == []
+    assert "in both" in cli("library", "diff", "trial", "trial")[1]
+
+    assert cli("library", "export", tmp_path / "full.json")[0] == 0
+    assert cli("library", "export", "--published", tmp_path / "short.json")[0] == 0
+    assert cli("library", "import", tmp_path / "full.json")[1] == "0 biases taken in\n"
+
+    hostile = "[bold]loud[/bold] [link=file:///etc]x"
+    assert hostile in cli("library", "rename", bias, hostile, "--reason", "a test")[1]
+    for view in (("library", "list"), ("library", "show", bias), ("library", "history", bias), ("report",)):
+        code, _, err = cli(*view)
+        assert code == 0, err
+    assert hostile in cli("library", "list")[1]
+    event = json.loads(cli("library", "history", bias, "--json")[1])[-1]
+    assert (event["author"], event["reason"]) == ("Ada", "a test")
+    assert cli("library", "undo", event["id"][:12])[0] == 0
+    assert hostile not in cli("library", "list")[1]
+
+    (tmp_path / "parts.json").write_text(json.dumps({"One": "Likes the one.", "Two": "Likes the two."}))
+    assert cli("library", "split", bias, tmp_path / "parts.json")[0] == 0
+    assert cli("library", "merge", "One", "Two")[0] == 0
+    assert cli("library", "retire", "Two")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("show", "no such"),
+        ("history", "[bold]"),
+        ("merge", "no such", "none"),
+        ("retire", "no such"),
+        ("rename", "no such", "x"),
+        ("undo", "no such"),
+        ("import", "/no/such.json"),
+        ("export", "/no/such/folder/x.json"),
+        ("split", "no such", "/no/such.json"),
+        ("diff", "trial", "no such"),
+        ("list", "--run", "no such"),
+        ("list", "--status", "splendid"),
+    ],
+)
+def test_library_commands_with_bad_input(cli, args):
+    refused(cli("library", *args))
+
+
+def test_discover_from_a_file(cli, values, tmp_path):
+    config = write_config(tmp_path / "run.yaml", values | {"profile": "paper"})
+    code, out, err = cli("discover", config, "--name", "second", "--set", "discovery.iterations=1")
+    assert code == 0, err
+    assert "report:" in out
+    refused(cli("discover", config, "--name", "second"), "second", "already")
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        ((), "nothing to audit"),
+        (("{config}", "--set", "discovery.iterations=many"), "discovery.iterations"),
+        (("{config}", "--set", "discovery.rounds=1"), "discovery.rounds"),
+        (("{config}", "--set", "nonsense"), "key=value"),
+        (("{config}", "--set", "seed=[1"), "YAML"),
+        (("{config}", "--profile", "strict"), "profile"),
+        (("{config}", "--name", "../x"), "../x"),
+        (("{config}", "--name", "a/b"), "a/b"),
+        (("{config}", "--judge", "gpt-4"), "gpt-4"),
+        (("{config}", "--target", "/no/such.jsonl", "--name", "gone"), "/no/such.jsonl"),
+        (("{config}", "--set", "judge.api_key_env=NO_SUCH_KEY", "--name", "keyless"), "NO_SUCH_KEY"),
+        (("/no/such.yaml",), "/no/such.yaml"),
+    ],
+)
+def test_discover_with_bad_input(cli, values, tmp_path, args, word):
+    config = write_config(tmp_path / "run.yaml", values)
+    refused(cli("discover", *(a.format(config=config) for a in args)), word)
+
+
+def test_a_budget_and_a_decision_have_their_exit_codes(cli, values, tmp_path):
+    config = write_config(tmp_path / "run.yaml", values | {"approve": True, "budget": {"calls": 20}})
+    space = ("-w", tmp_path / "space")
+    code, out, _ = cli("discover", config, *space)
+    assert code == 4
+    assert "inconclusive: the budget of 20 calls is spent" in out
+    assert "trial: budget" in cli("status", *space)[1]
+    code, out, _ = cli("resume", "trial", "--set", "budget.calls=100000", *space)
+    assert code == 0
+    assert "waits for approval" in out
+    assert "trial: waiting" in cli("status", *space)[1]
+    assert json.loads(cli("runs", "list", "--json", *space)[1])[0]["state"] == "waiting"
+    refused(cli("resume", "trial", "--approve", "nobody", *space), "'nobody' is none of the biases that wait")
+    assert cli("resume", "trial", "--approve", "all", "--set", "budget.calls=100000", *space)[0] == 0
+
+
+def test_data_inspect(cli, small_data, tmp_path):
+    report = json.loads(cli("data", "inspect", small_data / "test.jsonl", "--preset", "pairs", "--json")[1])
+    assert report
+    assert cli("data", "inspect", "builtin", "--limit", "5")[0] == 0
+    refused(cli("data", "inspect", tmp_path / "none.jsonl"), "none.jsonl")
+    refused(cli("data", "inspect", "builtin", "--column", "prompt"), "FIELD=COLUMN")
+    refused(cli("data", "inspect", "builtin", "--preset", "no-such"), "no-such")
+    refused(cli("data", "inspect", "builtin", "--limit", "0"), "limit")
+
+
+def test_doctor(cli, server):
+    code, out, _ = cli("doctor", "--model", f"openai:world@{server.url}", "--json")
+    assert code == 0
+    assert json.loads(out)["model 1"]["reachable"]
+    refused(cli("doctor"), "nothing to check")
+    refused(cli("doctor", "--model", "nonsense"), "nonsense")
+    with FaultyWorld(server.world, models=["other"]) as lacking:
+        code, out, err = cli("doctor", "--model", f"openai:world@{lacking.url}")
+    assert code == 3
+    assert "Traceback" not in out + err
