@@ -1,10 +1,12 @@
 """Start and resume runs: from a configuration to an outcome and a report."""
 
 import asyncio
+import contextlib
 import datetime
 import fcntl
 import json
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import open_judge, open_teacher
 from ..core.calls import Model
-from ..core.errors import BudgetReached, ConfigError, StoreError
+from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.records import Bias
 from ..core.store import Store
 from ..graph.build import build
@@ -33,6 +35,8 @@ from .folder import RunFolder, check_name
 from .inputs import load_pairs, start_library
 from .manifest import check_unchanged, manifest
 from .report import write_report
+
+_LOCK_TRIES = 10
 
 Listener = Callable[[Progress], None]
 
@@ -90,9 +94,7 @@ def create(config: RunConfig) -> RunFolder:
         )
     folder.path.mkdir(parents=True, exist_ok=True)
     text = dump_config(config.model_copy(update={"name": name}))
-    partial = folder.config.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(folder.config)
+    _write_whole(folder.config, text)
     return folder
 
 
@@ -137,23 +139,46 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
         start: Any = None
         if not known.values:
             start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
-        elif approval is not None and not known.interrupts:
-            raise ConfigError(f"no bias of the run {folder.run_id!r} waits for a decision; resume it without one")
-        elif known.interrupts and approval is None:
-            return _waiting(context, folder, known.interrupts)
+        elif known.interrupts:
+            decision = _decision(context, known.interrupts, approval)
+            if decision is None:
+                return _waiting(context, folder, known.interrupts)
+            start = Command(resume=decision)
         elif approval is not None:
-            approved = meant(approval.approved, _biases(context, known.interrupts))
-            start = Command(resume={"approved": approved, "author": approval.author, "reason": approval.reason})
+            raise ConfigError(f"no bias of the run {folder.run_id!r} waits for a decision; resume it without one")
         elif not known.tasks:
             # Not `next`: it leaves out a node that was done when the process died before its checkpoint.
             return Outcome(folder, "finished", _STOPPED.get(known.values.get("stop") or "", ""))
+        # How an earlier process ended says nothing about this one, should it be killed.
+        context.store.write_note(folder.run_id, "outcome", {})
         try:
             result: Any = await graph.ainvoke(start, thread, durability="sync")
         except BudgetReached as reached:
             return Outcome(folder, "budget", str(reached))
+        except BrokenMachine as broken:
+            with contextlib.suppress(StoreError):  # it may be the store that is broken
+                context.store.write_note(folder.run_id, "outcome", {"state": "stopped", "reason": str(broken)})
+            raise
         if interrupts := result.get("__interrupt__"):
             return _waiting(context, folder, interrupts)
         return Outcome(folder, "finished", _STOPPED.get(result.get("stop") or "", ""))
+
+
+def _decision(context: Context, interrupts: Any, approval: Approval | None) -> dict[str, Any] | None:
+    """What was decided, on disk before it has effects: a process that dies in between must not get another answer."""
+    note = f"decision:{interrupts[0].value['iteration']}"
+    known: dict[str, Any] | None = context.store.note(context.run_id, note)
+    if approval is None:
+        return known
+    approved = meant(approval.approved, _biases(context, interrupts))
+    made = {"approved": approved, "author": approval.author, "reason": approval.reason}
+    if known is not None and known != made:
+        raise ConfigError(
+            f"the biases that wait in {context.run_id!r} were decided on by {known['author']!r} before the run "
+            "stopped; resume it without a decision"
+        )
+    context.store.write_note(context.run_id, note, made)
+    return made
 
 
 def _biases(context: Context, interrupts: Any) -> list[Bias]:
@@ -228,9 +253,20 @@ def _write_manifest(
     )
     if then := store.note(folder.run_id, "manifest"):
         check_unchanged(then, made)
-        return
-    store.write_note(folder.run_id, "manifest", made)
-    folder.manifest.write_text(json.dumps(made, indent=2, sort_keys=True, ensure_ascii=False), encoding="utf-8")
+        if folder.manifest.exists():
+            return
+        made = then  # the process died between the note and the file
+    else:
+        store.write_note(folder.run_id, "manifest", made)
+    text = json.dumps(made, indent=2, sort_keys=True, ensure_ascii=False)
+    _write_whole(folder.manifest, text)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """All of the file or nothing, also when the process is killed."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
 
 
 def _drawn_name(config: RunConfig) -> str:
@@ -241,10 +277,15 @@ def _drawn_name(config: RunConfig) -> str:
 @contextmanager
 def _locked(folder: RunFolder) -> Iterator[None]:
     with folder.lock.open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreError(f"another process is driving the run {folder.run_id!r}; wait for it or stop it") from None
+        for left in reversed(range(_LOCK_TRIES)):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not left:
+                    message = f"another process is driving the run {folder.run_id!r}; wait for it or stop it"
+                    raise StoreError(message) from None
+                time.sleep(0.02)  # `status --watch` looks at the lock for a moment
         yield
 
 
