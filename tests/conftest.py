@@ -4,8 +4,13 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 from biasscope.simulation.world import load_world
+
+# A busy machine is no fault of the code: examples have no time limit.
+hypothesis.settings.register_profile("biasscope", deadline=None)
+hypothesis.settings.load_profile("biasscope")
 
 _spec = importlib.util.spec_from_file_location("world_runs", Path(__file__).parent / "world_runs.py")
 world_runs = importlib.util.module_from_spec(_spec)

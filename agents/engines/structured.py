@@ -34,13 +34,14 @@ class StructuredOutput:
         return self._forms[0]
 
     def after_refusal(self, form: Form, error: openai.APIStatusError) -> Form | None:
-        """The form to try next when an endpoint would not take the request; None when the form is not to blame."""
+        """The form to try next when an endpoint would not take the request; None when the form is not to blame.
+
+        The same whatever was learnt before: a resumed process, which learns afresh, must end at the same answer.
+        """
         text = error_text(error).lower()
         if any(word in text for word in TOO_LONG):
             return None
-        about_form = any(word in text for word in _ABOUT_FORM)
-        unknown = not self._proven or form not in self._forms  # not in: another request has found out meanwhile
-        if about_form or (error.status_code in (400, 415, 422, 501) and unknown):
+        if any(word in text for word in _ABOUT_FORM) or error.status_code in (400, 415, 422, 501):
             return self._below(form)
         return None
 
