@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
-from . import ablate, analyse, data, discover, doctor, library, runs
+from . import ablate, analyse, data, discover, doctor, library, runs, selftest, world
 
 app = typer.Typer(
     name="biasscope",
@@ -22,6 +22,8 @@ app.command("status")(runs.status)
 app.command("report")(runs.report)
 app.command("doctor")(doctor.doctor)
 app.command("ablate")(ablate.ablate)
+app.command("selftest")(selftest.run_selftest)
+app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
