@@ -176,7 +176,7 @@ def _score(
     write_pairs(files["test"], pairs[target_pairs:])
     started = time.monotonic()
     with WorldServer(world, process=True) as server:
-        model = {"model": f"openai:world@{server.url}", "max_concurrency": 16}
+        model = {"model": f"openai:world@{server.url}", "max_concurrency": 4}
         config = load_config(
             None,
             settings,
