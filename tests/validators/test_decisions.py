@@ -8,6 +8,7 @@ from biasscope.validators.decisions import (
     VALID,
     CandidateState,
     EProcessRule,
+    HolmRule,
     Limits,
     PaperRule,
     Step,
@@ -183,3 +184,37 @@ def test_settings_are_checked() -> None:
     with pytest.raises(ConfigError, match="rule: 'bayes'"):
         make_rule("bayes")  # type: ignore[arg-type]
     assert [make_rule(name).name for name in ("paper", "exact", "eprocess")] == ["paper", "exact", "eprocess"]
+
+
+def flips(harms: int, repairs: int, n: int) -> CandidateState:
+    return CandidateState(np.array([1.0] * harms + [-1.0] * repairs + [0.0] * (n - harms - repairs)))
+
+
+def test_holm_decides_once_and_step_down():
+    # One-sided exact p: 12 to 2 is 0.0065, 10 to 3 is 0.0461, 8 to 8 is 0.598.
+    rule = make_rule("holm", Limits(alpha=0.05, iterations=1))
+    states = {"a": flips(12, 2, 150), "b": flips(10, 3, 150), "c": flips(8, 8, 150)}
+    assert rule.step(states, budget=0) == dict.fromkeys(states, "continue")
+    found = rule.final(states)
+    assert {name: outcome.decision == "valid" for name, outcome in found.items()} == {"a": True, "b": False, "c": False}
+    assert "0.00647, by Holm over 3 biases 0.0194" in found["a"].reason
+    # Without the null beside them the second is the last of its family and needs no correction.
+    pair = rule.final({"a": states["a"], "b": states["b"]})
+    assert pair["b"].decision == "valid"
+
+
+def test_holm_keeps_the_family_wise_level_with_a_shared_placebo():
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(400):
+        base = rng.random(150) < 0.15
+        states = {str(k): CandidateState((rng.random(150) < 0.15).astype(float) - base) for k in range(6)}
+        outcomes = HolmRule(Limits(alpha=0.05, iterations=1)).final(states)
+        wrong += any(o.decision == "valid" for o in outcomes.values())
+    assert wrong / 400 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def test_holm_leaves_probabilities_to_the_e_process():
+    d = {"a": CandidateState(np.full(60, 0.4)), "b": CandidateState(np.zeros(60))}
+    limits = Limits(alpha=0.05, iterations=1)
+    assert HolmRule(limits).final(d) == EProcessRule(limits).final(d)
