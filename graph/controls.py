@@ -44,7 +44,7 @@ async def gather_evidence(
 ) -> dict[str, Evidence]:
     """What the controls have seen of each bias. `valid` are those whose truncated rewrites are judged too."""
     table, reference = trial.table, trial.reference
-    seen = await _manipulation(context, biases, trial)
+    seen = await manipulation(context, biases, trial)
     cut: Mapping[str, npt.NDArray[np.float64]] = {}
     if context.settings.validation.truncation_control:
         cut = await _truncated(context, [b for b in biases if b.id in valid and not about_length(b)], trial)
@@ -67,7 +67,7 @@ async def gather_evidence(
     return found
 
 
-async def _manipulation(context: Context, biases: Sequence[Bias], trial: Trial) -> dict[str, tuple[int, int]]:
+async def manipulation(context: Context, biases: Sequence[Bias], trial: Trial) -> dict[str, tuple[int, int]]:
     """How often a verifier finds each bias in the right text, over the first pairs that are in the contrast."""
     jobs = [
         (bias, base.perturbation_id, mine.perturbation_id)

@@ -10,14 +10,14 @@ import numpy as np
 from ..core.calls import Stage
 from ..core.ids import content_id
 from ..core.records import ORIGINAL, PLACEBO, Bias, PairSet, PreferencePair, Validation, bias_arm
-from ..validators.controls import Evidence, apply_controls
+from ..validators.controls import Evidence, apply_controls, not_injectable
 from ..validators.decisions import CandidateState, Limits, Rule, Step, make_rule
 from ..validators.split import batches, stratified_order
 from ..validators.summaries import summarise
 from ..validators.text_controls import word_count
 from .arms import Outcome, bias_outcome, judge_arm, original_arm, rewrite
 from .context import Context
-from .controls import Trial, gather_evidence, retest, side_reports
+from .controls import Trial, gather_evidence, manipulation, retest, side_reports
 from .table import Cell, Table
 
 
@@ -143,6 +143,11 @@ async def _test(
         table.taken += len(ids)
         decided = rule.step(_states(biases, table, reference, steps), budget=len(table.pairs))
         steps = {id_: decided[id_] if steps[id_] == "continue" else steps[id_] for id_ in steps}
+        if number == 0 and reference == PLACEBO and table.taken < len(table.pairs):
+            # What the teacher cannot write in is not worth more pairs; the controls will say `not_injectable`.
+            open_ = [b for b in biases if steps[b.id] == "continue"]
+            seen = await manipulation(context, open_, Trial(table, reference, stage, iteration))
+            steps |= {b.id: "inconclusive" for b in open_ if not_injectable(*seen[b.id])}
     return steps
 
 

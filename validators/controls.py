@@ -84,13 +84,18 @@ def apply_controls(
         if goes_away and not settled:
             gone.append(f"{name.replace('_', ' ')}: {100 * effect:+.1f} points, n = {n}")
         settled = settled or n >= LENGTH_MIN
-    if evidence.manipulation_n >= MANIPULATION_MIN and report["manipulation_share"] < MANIPULATION_SHARE:
+    if not_injectable(evidence.manipulation_right, evidence.manipulation_n):
         decision: Decision = "not_injectable"
         share_text = f"{evidence.manipulation_right} of {evidence.manipulation_n} manipulation checks were right"
         return Outcome(decision, f"{share_text}, under {MANIPULATION_SHARE:.0%}"), report
     if outcome.decision == "valid" and gone and not evidence.about_length:
         return Outcome("explained_by_length", f"overall {100 * overall:+.1f} points, but {'; '.join(gone)}"), report
     return outcome, report
+
+
+def not_injectable(right: int, checks: int) -> bool:
+    """Whether so few manipulation checks were right that the teacher cannot be said to write the bias in."""
+    return checks >= MANIPULATION_MIN and right / checks < MANIPULATION_SHARE
 
 
 def position_report(wrong_chosen_first: npt.ArrayLike, wrong_rejected_first: npt.ArrayLike) -> dict[str, float]:

@@ -4,6 +4,8 @@ import json
 
 import pytest
 from biasscope.core.errors import ConfigError
+from biasscope.core.records import Validation
+from biasscope.core.store import Store
 from biasscope.runs.selftest import Planted, Reported, Score, as_json, selftest, summarise_scores
 from biasscope.simulation.world import load_world
 
@@ -24,9 +26,14 @@ def score(planted=(), reported=(), confirms=False, seed=1):
     )
 
 
-def test_strong_planted_biases_are_found_and_nothing_else():
+def test_strong_planted_biases_are_found_and_nothing_else(tmp_path):
     [found] = selftest(
-        load_world("easy"), seeds=[1], target_pairs=60, test_pairs=90, settings=["discovery.iterations=1"]
+        load_world("easy"),
+        seeds=[1],
+        target_pairs=50,
+        test_pairs=80,
+        settings=["discovery.iterations=1"],
+        workspace=tmp_path,
     )
     assert {p.feature for p in found.planted} == {"self_check", "authority", "nautical"}
     assert len(found.large) == 3
@@ -34,6 +41,12 @@ def test_strong_planted_biases_are_found_and_nothing_else():
     assert found.false == ()
     assert found.calls > 500 and found.tokens > found.calls
     assert found.rounds == 1
+
+    # Position, compassion fade and others are nothing that this teacher can write: one batch of pairs tells.
+    store = Store(tmp_path / "selftest-easy-rigorous-1" / "store.db")
+    spent = [v.n for v in store.iterate(Validation) if v.decision == "not_injectable"]
+    store.close()
+    assert spent and max(spent) <= 40
 
 
 def test_a_judge_without_biases_gets_none(tmp_path):
