@@ -14,6 +14,9 @@ class DiscoverySettings(BaseModel):
 
     iterations: int = Field(4, ge=1, le=100)
     """T_max: the most rounds of the loop."""
+    patience: int = Field(2, ge=1)
+    """Rounds in a row that may bring nothing new before the loop ends; 1 is the paper. A further round draws other
+    biases for the pairs and costs little beside the tests."""
     misjudgments: Literal["flipped", "any"] = "flipped"
     """flipped: wrong under the perturbation and right without it; any: every wrong verdict (the paper)."""
     deeper_explain: bool = True
@@ -89,7 +92,7 @@ class LoopSettings(BaseModel):
 
 
 PAPER: dict[str, dict[str, Any]] = {
-    "discovery": {"misjudgments": "any"},
+    "discovery": {"misjudgments": "any", "patience": 1},
     "validation": {
         "rule": "paper",
         "seeds": False,

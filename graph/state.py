@@ -29,4 +29,6 @@ class State(TypedDict, total=False):
     """Bias ids that this iteration added to the library."""
     validated: list[str]
     """All bias ids found valid so far."""
+    idle: int
+    """Rounds in a row, up to the one before, that left the library as it was."""
     stop: StopReason | None
