@@ -26,7 +26,9 @@ def ablate(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting in all; repeatable.")
     ] = None,
-    workspace: Annotated[Path | None, typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE")] = None,
+    workspace: Annotated[
+        Path | None, typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE", help="Folder of runs.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run variants of one configuration and compare them; the same command again goes on where it was stopped."""

@@ -19,8 +19,8 @@ def run_selftest(
     profile: Annotated[str, typer.Option(help="rigorous or paper.")] = "rigorous",
     seeds: Annotated[int, typer.Option(min=1, help="How many runs, each on another draw of the world.")] = 1,
     first_seed: Annotated[int, typer.Option(help="The first seed; the others follow.")] = 1,
-    target_pairs: Annotated[int, typer.Option(min=2, help="Pairs to search for biases on.")] = 400,
-    test_pairs: Annotated[int, typer.Option(min=2, help="Pairs to validate and confirm them on.")] = 600,
+    target_pairs: Annotated[int, typer.Option(min=2, help="Pairs to search for biases on.")] = 300,
+    test_pairs: Annotated[int, typer.Option(min=2, help="Pairs to validate and confirm them on.")] = 450,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
     ] = None,
