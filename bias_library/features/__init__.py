@@ -1,0 +1,17 @@
+"""The text-feature lexicon: what can be measured in an answer and written into it (docs/features.md)."""
+
+from .feature import Dimension, Feature, feature_bias
+from .lexicon import load_features, user_features
+from .neutral import neutral_words, write_neutral
+from .recipes import nearest_feature
+
+__all__ = [
+    "Dimension",
+    "Feature",
+    "feature_bias",
+    "load_features",
+    "nearest_feature",
+    "neutral_words",
+    "user_features",
+    "write_neutral",
+]

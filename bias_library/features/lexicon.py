@@ -1,0 +1,107 @@
+"""The lexicon: all features by name, from the YAML files of this folder, and features of the user's own."""
+
+import functools
+import importlib.util
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from ...core.errors import LibraryError
+from .feature import Feature
+from .measures import MEASURES, pattern_measure, phrase_measure
+from .spec import UNITS, FeatureSpec, read_specs
+from .templates import fill, write_templates
+from .writers import WRITERS
+
+_FOLDER = Path(__file__).parent
+FILES = ("layout", "evidence", "provenance", "social", "tone", "discourse")
+
+
+def load_features() -> dict[str, Feature]:
+    """The packaged features by name, in a fixed order."""
+    return dict(_packaged())
+
+
+def user_features(path: Path) -> dict[str, Feature]:
+    """Features from a YAML file (as in this folder) or a Python module that holds `FEATURES`, a list of Feature.
+
+    A Python module is run. Raises LibraryError naming file, feature and field for what cannot be read, for a name given
+    twice and for one that the lexicon has.
+    """
+    try:
+        if path.suffix in (".yaml", ".yml"):
+            specs = read_specs(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))
+            features = [as_feature(spec, str(path)) for spec in specs]
+        elif path.suffix == ".py":
+            features = _from_module(path)
+        else:
+            raise LibraryError(
+                f"{path}: features come from a .yaml or .py file, got {path.suffix!r}: rename or convert it"
+            )
+    except (OSError, UnicodeDecodeError) as error:
+        raise LibraryError(f"{path}: cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise LibraryError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
+    known = load_features()
+    for number, feature in enumerate(features):
+        if feature.name in known or any(other.name == feature.name for other in features[:number]):
+            raise LibraryError(f"{path}: the feature name {feature.name!r} is taken: choose another")
+    return {feature.name: feature for feature in features}
+
+
+def as_feature(spec: FeatureSpec, source: str = "lexicon") -> Feature:
+    """The feature that a specification describes; LibraryError for a measure or writer that is not there."""
+    for field, name, there in (("measured_as", spec.measured_as, MEASURES), ("written_as", spec.written_as, WRITERS)):
+        if name and name not in there:
+            raise LibraryError(f"{source}: feature {spec.name!r}, {field}: no {name!r}: choose from {sorted(there)}")
+    per_words = spec.per == "words"
+    if spec.measured_as:
+        measure = MEASURES[spec.measured_as]
+    elif spec.phrases:
+        measure = phrase_measure(spec.phrases, per_words)
+    else:
+        measure = pattern_measure(spec.pattern, per_words)
+    shown = () if spec.written_as else spec.write.openings or spec.write.endings or spec.write.templates
+    return Feature(
+        name=spec.name,
+        title=spec.title,
+        definition=spec.definition.strip(),
+        dimension=spec.dimension,
+        unit=spec.unit or UNITS[spec.per],
+        examples=tuple(fill(text, spec.write.slots, random.Random(0), ("matter",)).strip() for text in shown[:3]),
+        measured_by=measure,
+        written_by=functools.partial(WRITERS.get(spec.written_as, write_templates), spec.write),
+        source=source,
+    )
+
+
+@functools.cache
+def _packaged() -> tuple[tuple[str, Feature], ...]:
+    features: list[Feature] = []
+    for name in FILES:
+        rows = yaml.safe_load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+        features += [as_feature(spec) for spec in read_specs(rows, f"{name}.yaml")]
+    return tuple((feature.name, feature) for feature in features)
+
+
+def _from_module(path: Path) -> list[Feature]:
+    if not path.is_file():
+        raise LibraryError(f"{path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(f"_features_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise LibraryError(f"{path}: cannot be loaded as a Python module")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise LibraryError(f"{path}: stops with {type(error).__name__}: {error}") from error
+    found = getattr(module, "FEATURES", None)
+    if not isinstance(found, Iterable) or isinstance(found, str):
+        raise LibraryError(f"{path}: holds no list FEATURES: give it one of Feature objects (docs/features.md)")
+    features = list(found)
+    for feature in features:
+        if not isinstance(feature, Feature):
+            raise LibraryError(f"{path}: FEATURES holds {feature!r}: only Feature objects belong there")
+    return features
