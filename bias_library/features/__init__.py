@@ -2,7 +2,7 @@
 
 from .feature import Dimension, Feature, feature_bias
 from .lexicon import load_features, user_features
-from .neutral import neutral_words, write_neutral
+from .neutral import neutral_words, write_matched, write_neutral
 from .recipes import nearest_feature
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "nearest_feature",
     "neutral_words",
     "user_features",
+    "write_matched",
     "write_neutral",
 ]

@@ -46,8 +46,9 @@ _ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _RULE = re.compile(r"\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|={3,})$")
 _CODE = re.compile(
     r"\s*(?:(?:async )?def \w|class \w+[:(]|import \w|from [\w.]+ import|return\b|#include|#!|public |private |static "
-    r"|func(?:tion)? \w*\(|(?:const|let|var) \w+ ?=|(?:if|for|while|elif|switch) ?\(|[\]})]+[;,]?$|>>> |\$ \w"
-    r"|else:|try:|\w[\w.\[\]]* [-+*/]?= \S+|print\(|<[/!?a-zA-Z][^>]*>)|.*[;{]$"
+    r"|func(?:tion)? \w*\(|(?:const|let|var) \w+ ?=|(?:if|for|while|elif|switch) ?\("
+    r"|(?:if|for|while|elif|with|except|try|else)\b.*[:{]$|[\]})]+[;,]?$|>>> |\$ \w"
+    r"|\w[\w.\[\]]* [-+*/]?= \S+|print\(|<[/!?a-zA-Z][^>]*>)|.*[;{]$"
 )
 _MATH_OPEN = re.compile(r"\s*(?:\$\$|\\\[|\\begin\{)")
 _MATH_CLOSE = re.compile(r"(?:\$\$|\\\]|\\end\{[a-z*]+\})\s*$")
@@ -104,6 +105,8 @@ def _kind(raw: str, before: Kind) -> Kind:
         return "blank"
     if _RULE.match(raw[:200]):
         return "rule"
+    if before == "code" and stripped.startswith(("#", "//", "--", "/*")):
+        return "code"
     if re.match(r"\s{0,3}#{1,6}\s", raw):
         return "heading"
     if stripped.startswith(">") and not stripped.startswith(">>>"):
@@ -155,6 +158,6 @@ def _sentences(text: str, lines: tuple[Line, ...]) -> tuple[Sentence, ...]:
             at = stop
             while at < end and text[at].isspace():
                 at += 1
-        if text[at:end].strip():
+        if re.search(r"\w", text[at:end]):
             found.append(Sentence(at, end, False, number, listed))
     return tuple(found)

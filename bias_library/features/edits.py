@@ -164,7 +164,7 @@ def spaced(spots: Sequence[int], count: int, rng: random.Random) -> list[int]:
 
 
 def pick(items: Sequence[str], count: int, rng: random.Random, text: str = "") -> list[str]:
-    """`count` of `items` in random order, those that `text` does not hold yet first, again from the start if need be."""
+    """`count` of `items` in random order, those that `text` does not hold yet first, then from the start again."""
     fresh = [item for item in items if item not in text]
     stale = [item for item in items if item in text]
     order = [*rng.sample(fresh, len(fresh)), *rng.sample(stale, len(stale))]

@@ -23,7 +23,8 @@ class WriteSpec(BaseModel):
     strength: float = Field(1.0, gt=0, le=4)
     """Times the usual number of insertions (one in 45 words); `start` and `end` take one, or two from 2 on."""
     templates: tuple[str, ...] = Field(min_length=1)
-    """Whole sentences. `{slot}` is filled from `slots`, `{topic}` with a word that the text or question is about."""
+    """Whole sentences. `{slot}` is filled from `slots`, `{topic}` with a thing that the question
+    or text is about, `{word}`, `{word2}` and `{word3}` with words of the question."""
     openings: tuple[str, ...] = ()
     """Words put before a sentence ("Furthermore,"); a template stands in where no sentence can take one."""
     endings: tuple[str, ...] = ()
@@ -68,7 +69,7 @@ class FeatureSpec(BaseModel):
             raise ValueError("give one of phrases, pattern and measured_as")
         if any(not phrase.strip(" *") for phrase in self.phrases):
             raise ValueError("a phrase is empty")
-        known = {"topic", "topic2", "topic3", *self.write.slots}
+        known = {"topic", "word", "word2", "word3", *self.write.slots}
         for text in (*self.write.templates, *self.write.openings, *self.write.endings):
             if missing := set(SLOT.findall(text)) - known:
                 raise ValueError(f"the template {text!r} names the slot {sorted(missing)[0]!r}, which is not in slots")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from .edits import append_to, doses, open_with, pick, place
 from .spec import SLOT, WriteSpec
-from .topics import topic_words
+from .topics import NO_SUBJECT, subjects, topic_words
 
 
 def count_for(spec: WriteSpec, text: str) -> int:
@@ -30,22 +30,21 @@ def filled(
     spec: WriteSpec, templates: Sequence[str], count: int, rng: random.Random, text: str, question: str = ""
 ) -> list[str]:
     """`count` of `templates` with their slots filled, those that `text` does not hold yet first."""
-    topics = topic_words(text, question)
-    return [fill(template, spec.slots, rng, topics) for template in pick(templates, count, rng, text)]
+    chosen = pick(templates, count, rng, text)
+    return [fill(template, spec.slots, rng, text, question) for template in chosen]
 
 
-def fill(template: str, slots: Mapping[str, Sequence[str]], rng: random.Random, topics: Sequence[str]) -> str:
-    """`template` with every slot filled; `topic`, `topic2` and `topic3` are different words where there are enough."""
-    subjects = dict(zip(("topic", "topic2", "topic3"), _three(topics, rng), strict=True))
+def fill(
+    template: str, slots: Mapping[str, Sequence[str]], rng: random.Random, text: str = "", question: str = ""
+) -> str:
+    """`template` with every slot filled; `word`, `word2` and `word3` are different words where there are enough."""
+    words = list(topic_words(text, question)) or [NO_SUBJECT]
+    drawn = rng.sample(words, min(3, len(words)))
+    own = {"topic": rng.choice(subjects(text, question))}
+    own |= {name: drawn[i % len(drawn)] for i, name in enumerate(("word", "word2", "word3"))}
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
-        return rng.choice(slots[name]) if name in slots else subjects[name]
+        return rng.choice(slots[name]) if name in slots else own[name]
 
     return SLOT.sub(value, template)
-
-
-def _three(topics: Sequence[str], rng: random.Random) -> list[str]:
-    words = list(topics) or ["matter"]
-    chosen = rng.sample(words, min(3, len(words)))
-    return [chosen[i % len(chosen)] for i in range(3)]

@@ -69,7 +69,8 @@ def make_items(numbered: bool, spec: WriteSpec, text: str, rng: random.Random, q
 def add_headings(spec: WriteSpec, text: str, rng: random.Random, question: str) -> str:
     """A heading on top, one over the closing paragraph or sentence, others over paragraphs between."""
     wanted = min(6, max(2, doses(text)))
-    titles = [f"## {title}" for title in pick(spec.templates, wanted, rng, text)]
+    chosen = sorted(pick(spec.templates, wanted, rng, text), key=spec.templates.index)
+    titles = [f"## {title}" for title in chosen]
     if not text.strip():
         return "\n\n".join(titles)
     text = paragraph(text, titles[-1])

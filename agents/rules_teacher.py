@@ -1,0 +1,75 @@
+"""The rules teacher: perturbs by the edits of the text-feature lexicon, without a model."""
+
+import random
+from collections.abc import Mapping
+
+from ..bias_library.features import (
+    Feature,
+    load_features,
+    nearest_feature,
+    neutral_words,
+    write_matched,
+    write_neutral,
+)
+from ..core.calls import Stage
+from ..core.errors import CallFailed
+from ..core.ids import content_id, seed_from
+from ..core.records import PLACEBO, Bias, Perturbation, PreferencePair, bias_arm
+
+
+class RulesTeacher:
+    """A teacher that edits: the same pair, bias, seed and draw always give the same text.
+
+    `features` are those it can write (the packaged lexicon by default; add your own with
+    `load_features() | user_features(path)`). Both arms are the answer with something put in, of about the same length,
+    so what they differ in is the feature.
+    """
+
+    def __init__(self, run_id: str, features: Mapping[str, Feature] | None = None, *, seed: int = 0) -> None:
+        self._run_id = run_id
+        self._features = load_features() if features is None else dict(features)
+        self._seed = seed
+
+    @property
+    def name(self) -> str:
+        """Always `rules`."""
+        return "rules"
+
+    def recipe(self, bias: Bias) -> Feature | None:
+        """The feature that writes `bias`, or None where no edit does."""
+        return nearest_feature(bias.name, bias.definition, self._features)
+
+    async def perturb(self, pair: PreferencePair, bias: Bias, *, stage: Stage) -> Perturbation:
+        """The rejected answer with the bias's feature written in.
+
+        Raises CallFailed of kind `unchanged` when no feature writes this bias (an LLM teacher may), or when the edit
+        leaves the text as it is: either way the answer is the same as before, and the row says why.
+        """
+        feature = self.recipe(bias)
+        if feature is None:
+            reason = f"no feature of the lexicon writes {bias.name!r}: it is left to an LLM teacher"
+            raise CallFailed("unchanged", reason)
+        rng = self._generator(pair, feature.name, 0)
+        text = write_matched(feature, pair.rejected, rng, pair.prompt)
+        if text.split() == pair.rejected.split() and text.strip() == pair.rejected.strip():
+            raise CallFailed("unchanged", f"the edit {feature.name!r} leaves this answer as it is", text)
+        return self._made(pair, bias_arm(bias.id), text, 0)
+
+    async def placebo(self, pair: PreferencePair, *, stage: Stage, draw: int = 0) -> Perturbation:
+        """The rejected answer with neutral sentences, as long as the lexicon's edits usually are."""
+        rng = self._generator(pair, PLACEBO, draw)
+        text = write_neutral(pair.rejected, rng, neutral_words(pair.rejected), pair.prompt)
+        return self._made(pair, PLACEBO, text, draw)
+
+    def _generator(self, pair: PreferencePair, what: str, draw: int) -> random.Random:
+        return random.Random(seed_from("rules", self._seed, pair.id, what, draw))
+
+    def _made(self, pair: PreferencePair, arm: str, text: str, draw: int) -> Perturbation:
+        return Perturbation(
+            id=content_id("perturbation", self._run_id, pair.id, arm, self.name, draw),
+            run_id=self._run_id,
+            pair_id=pair.id,
+            arm=arm,
+            text=text,
+            teacher=self.name,
+        )
