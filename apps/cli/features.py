@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...bias_library.features import Feature, feature_bias, load_features, user_features
+from ...bias_library.features import Feature, feature_bias, load_features, measure_all, user_features
 from ...core.errors import DataError, LibraryError
 from .options import AsJson
 
@@ -88,7 +88,7 @@ def measure(
     """How much of each feature a text shows."""
     text = _read(file)
     features = _features(own)
-    found = {name: feature.measure(text, question) for name, feature in features.items()}
+    found = measure_all(text, question, features)
     shown = {name: value for name, value in found.items() if value or every}
     if as_json:
         typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))

@@ -12,6 +12,7 @@ import yaml
 
 from ...core.ids import seed_from
 from .feature import Feature
+from .lexicon import measure_all
 from .neutral import neutral_words, write_matched, write_neutral
 
 
@@ -58,4 +59,4 @@ def related() -> tuple[Related, ...]:
 
 
 def _profile(text: str, question: str, features: Mapping[str, Feature]) -> npt.NDArray[np.float64]:
-    return np.array([feature.measure(text, question) for feature in features.values()])
+    return np.array(list(measure_all(text, question, features).values()))

@@ -20,7 +20,8 @@ _COMMON = frozenset(
     rather right same says second shall should since some something still such sure take takes tell text than that
     their them then there therefore these they thing this those though three through thus time times true under until
     upon used using very want well were what when where whether which while whom whose will with within without work
-    would write wrong your yours""".split()  # noqa: SIM905
+    would write wrong your yours left below whole main total large small long short full good best certain correct
+    current different general original possible simple single specific""".split()  # noqa: SIM905
 )
 
 

@@ -96,6 +96,14 @@ def test_a_hundred_thousand_characters(feature):
 
 
 @every_feature
+def test_measuring_is_linear_on_hostile_texts(feature):
+    start = time.process_time()
+    for unit in ("1", "a", "A ", "(A", '"', "*", "_a ", "it's ", "is ", "1 out of ", "[^", "confidence ", "a:", "| "):
+        assert feature.measure((unit * 50_000)[:50_000]) >= 0
+    assert time.process_time() - start < 3
+
+
+@every_feature
 def test_as_a_bias(feature):
     bias = feature_bias(feature)
     assert bias.origin == "feature" and bias.name == feature.title
