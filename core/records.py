@@ -1,4 +1,4 @@
-"""The rows of the store, as frozen records under content ids. Vocabulary: docs/vocabulary.md."""
+"""The rows of the store, as frozen records under content ids. Vocabulary: docs/method.md."""
 
 from typing import Any, Literal
 

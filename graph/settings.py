@@ -1,4 +1,4 @@
-"""What the loop can be told. `paper` and `rigorous` are the two profiles (METHOD: see docs/method.md)."""
+"""What the loop can be told. `paper` and `rigorous` are the two profiles (docs/method.md)."""
 
 from typing import Any, Literal
 
