@@ -25,7 +25,7 @@ def load_features() -> dict[str, Feature]:
 
 
 def measure_all(text: str, question: str = "", features: Mapping[str, Feature] | None = None) -> dict[str, float]:
-    """Every feature's measure of `text` (about 3 ms for 300 words), in the order of `features`, the packaged ones by default."""
+    """Every measure of `text` (about 3 ms for 300 words), in the order of `features`; the packaged ones by default."""
     chosen = load_features() if features is None else features
     return {name: feature.measure(text, question) for name, feature in chosen.items()}
 
