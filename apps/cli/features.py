@@ -45,7 +45,11 @@ def list_features(
 
 
 @app.command()
-def show(name: str, own: Own = None, as_json: AsJson = False) -> None:
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a feature, as in `features list`.")],
+    own: Own = None,
+    as_json: AsJson = False,
+) -> None:
     """One feature, the bias that it stands for, and its edit of a sample text."""
     features = _features(own)
     if name not in features:
