@@ -7,6 +7,7 @@ from pydantic import Field
 from ..core.calls import Model
 from .engines.reference import ModelSpec
 from .judge import Judge, Mode, PairwiseJudge
+from .rules_teacher import RulesTeacher
 from .teacher import LLMTeacher, Teacher
 
 
@@ -24,10 +25,15 @@ class TeacherSpec(ModelSpec):
 
     prompts: Literal["full", "short"] = "full"
     """short: a few plain lines and a plain reply, for models under about a billion parameters."""
+    rewrites: Literal["model", "rules"] = "model"
+    """rules: biases are written in by the edits of the feature lexicon, without a model, and the placebo is a neutral
+    edit of the same kind; what has no recipe there is left out. The model still names and merges biases."""
 
 
 def open_teacher(spec: TeacherSpec, model: Model, run_id: str) -> Teacher:
     """The teacher of a run."""
+    if spec.rewrites == "rules":
+        return RulesTeacher(run_id)
     return LLMTeacher(model, run_id, short=spec.prompts == "short")
 
 

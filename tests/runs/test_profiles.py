@@ -5,7 +5,7 @@ import json
 import pytest
 from biasscope.bias_library.exchange import export_published
 from biasscope.bias_library.library import load_library
-from biasscope.core.records import Explanation, Judgment, Validation
+from biasscope.core.records import Explanation, Failure, Judgment, Perturbation, Validation
 from biasscope.runs.launch import open_store
 from world_runs import settings, start, write_sources
 
@@ -87,3 +87,16 @@ def test_starts_from_a_library_file_and_halves_of_one_source(go, tmp_path):
     target, search = store.pair_ids("trial", "target"), store.pair_ids("trial", "search")
     assert (len(target), len(search)) == (12, 12)
     assert not set(target) & set(search)
+
+
+def test_rules_rewrite_without_a_model(go):
+    store = go(teacher={"rewrites": "rules"}, validation={"seeds": True}, **QUICK)
+    made = store.select(Perturbation, run_id="trial")
+    assert {p.teacher for p in made} == {"rules"} and "placebo" in {p.arm for p in made}
+    asked = {(line.role, line.stage) for line in store.usage("trial")}
+    assert ("teacher", "perturb") not in asked
+    tested = {v.bias_id: v for v in store.select(Validation, run_id="trial")}
+    authority = next(b for b in load_library(store, "trial") if b.bias.name == "Authority bias")
+    assert tested[authority.bias.id].effect > 0
+    failures = store.select(Failure, run_id="trial")
+    assert any("no feature of the lexicon writes" in f.reason for f in failures)
