@@ -42,13 +42,13 @@ class RulesTeacher:
     async def perturb(self, pair: PreferencePair, bias: Bias, *, stage: Stage) -> Perturbation:
         """The rejected answer with the bias's feature written in.
 
-        Raises CallFailed of kind `unchanged` when no feature writes this bias (an LLM teacher may), or when the edit
-        leaves the text as it is: either way the answer is the same as before, and the row says why.
+        Raises CallFailed: `no_recipe` when no feature writes this bias (an LLM teacher may), `unchanged` when the edit
+        leaves the text as it is.
         """
         feature = self.recipe(bias)
         if feature is None:
             reason = f"no feature of the lexicon writes {bias.name!r}: it is left to an LLM teacher"
-            raise CallFailed("unchanged", reason)
+            raise CallFailed("no_recipe", reason)
         rng = self._generator(pair, feature.name, 0)
         text = write_matched(feature, pair.rejected, rng, pair.prompt)
         if text.split() == pair.rejected.split() and text.strip() == pair.rejected.strip():

@@ -29,6 +29,7 @@ FailureKind = Literal[
     "unparsable",  # a judge's text without a readable verdict, after one reminder
     "unchanged",  # a rewrite that is the same as its source
     "not_a_rewrite",  # a text that has lost most of its source
+    "no_recipe",  # no feature of the lexicon writes the bias; an LLM teacher may
     "answer_changed",  # a rewrite whose final answer is another one
 ]
 

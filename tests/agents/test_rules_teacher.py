@@ -59,7 +59,7 @@ def test_a_bias_without_a_recipe_is_left_to_others(pair):
         CallFailed, match="no feature of the lexicon writes 'Fallacy oversight': it is left to an LLM"
     ) as caught:
         run(RulesTeacher("run").perturb(pair, fallacy, stage="perturb"))
-    assert caught.value.kind == "unchanged"
+    assert caught.value.kind == "no_recipe"
     assert RulesTeacher("run").recipe(fallacy) is None
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from biasscope.apps.cli.features import app
+from biasscope.apps.cli.main import app
 from biasscope.core.errors import DataError, LibraryError
 from typer.testing import CliRunner
 
@@ -11,28 +11,28 @@ runner = CliRunner()
 
 
 def test_list():
-    rows = json.loads(runner.invoke(app, ["list", "--json"]).stdout)
+    rows = json.loads(runner.invoke(app, ["features", "list", "--json"]).stdout)
     assert len(rows) >= 60 and {"name", "definition", "dimension"} <= set(rows[0])
-    some = json.loads(runner.invoke(app, ["list", "--json", "--dimension", "layout"]).stdout)
+    some = json.loads(runner.invoke(app, ["features", "list", "--json", "--dimension", "layout"]).stdout)
     assert {row["dimension"] for row in some} == {"layout"}
-    assert "citations" in runner.invoke(app, ["list"]).stdout
+    assert "citations" in runner.invoke(app, ["features", "list"]).stdout
 
 
 def test_show():
-    shown = runner.invoke(app, ["show", "citations"]).stdout
+    shown = runner.invoke(app, ["features", "show", "citations"]).stdout
     assert "Citations and references" in shown and "before (0)" in shown
-    row = json.loads(runner.invoke(app, ["show", "citations", "--json"]).stdout)
+    row = json.loads(runner.invoke(app, ["features", "show", "citations", "--json"]).stdout)
     assert row["sample"]["measure_after"] > row["sample"]["measure_before"]
 
 
 def test_measure(tmp_path):
     file = tmp_path / "answer.txt"
     file.write_bytes(b"What a great question! Experts say so. \xff [1]")
-    found = json.loads(runner.invoke(app, ["measure", str(file), "--json"]).stdout)
+    found = json.loads(runner.invoke(app, ["features", "measure", str(file), "--json"]).stdout)
     assert {"praise", "experts", "exclamation_marks", "citations"} <= set(found) and "emoji" not in found
-    every = json.loads(runner.invoke(app, ["measure", "-", "--json", "--all"], input="Plain.").stdout)
+    every = json.loads(runner.invoke(app, ["features", "measure", "-", "--json", "--all"], input="Plain.").stdout)
     assert every["emoji"] == 0
-    assert "praise" in runner.invoke(app, ["measure", str(file)]).stdout
+    assert "praise" in runner.invoke(app, ["features", "measure", str(file)]).stdout
 
 
 def test_own_features(tmp_path):
@@ -41,7 +41,7 @@ def test_own_features(tmp_path):
         "- {name: sea, title: Sea, dimension: style, definition: Favouring the sea., phrases: [sea], "
         "write: {templates: [The sea is near.]}}"
     )
-    found = runner.invoke(app, ["measure", "-", "--json", "--features", str(own)], input="The sea.").stdout
+    found = runner.invoke(app, ["features", "measure", "-", "--json", "--features", str(own)], input="The sea.").stdout
     assert json.loads(found)["sea"] == 4
 
 
@@ -55,5 +55,5 @@ def test_own_features(tmp_path):
     ],
 )
 def test_mistakes_are_one_line(arguments, kind, message):
-    error = runner.invoke(app, arguments).exception
+    error = runner.invoke(app, ["features", *arguments]).exception
     assert isinstance(error, kind) and message in str(error) and "\n" not in str(error)
