@@ -1,5 +1,6 @@
 """The configuration of a run: one YAML file, or the same keys on the command line."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,6 +29,11 @@ TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
 
 
+def default_workspace() -> Path:
+    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
+    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
+
+
 class BudgetSettings(BaseModel):
     """What a run may spend; reaching any of them ends it as inconclusive, to be resumed with more."""
 
@@ -46,7 +52,7 @@ class RunConfig(LoopSettings):
 
     name: str | None = None
     """Name of the run and of its folder; drawn from date and judge when left out."""
-    workspace: Path = Path("biasscope-workspace")
+    workspace: Path = Field(default_factory=default_workspace)
     """Folder under which runs lie."""
     store: str | None = None
     """Database URL, to share a store between runs; None: store.db in the run's folder."""
@@ -120,6 +126,8 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}: " if mark else ""
         raise ConfigError(f"{path}: {line}is not YAML: {getattr(error, 'problem', error)}") from None
+    if values is None:
+        raise ConfigError(f"{path}: is empty; a configuration is a mapping such as 'judge: openai:...'")
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: holds {_short(values)}; a configuration is a mapping such as 'judge: openai:...'")
     return values

@@ -1,10 +1,13 @@
 """A run's folder: config.yaml, manifest.json, store.db, checkpoints.db and the report, under a workspace."""
 
 import fcntl
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import yaml
 
 from ..core.errors import ConfigError
 
@@ -17,10 +20,14 @@ class RunFolder:
 
     path: Path
 
-    @property
+    @functools.cached_property
     def run_id(self) -> str:
-        """The folder's name."""
-        return self.path.name
+        """The run's name, which its rows carry; a folder may have been renamed since."""
+        try:
+            named = yaml.safe_load(self.config.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError):
+            named = None
+        return str(named["name"]) if isinstance(named, dict) and named.get("name") else self.path.name
 
     @property
     def config(self) -> Path:

@@ -6,6 +6,7 @@ import datetime
 import fcntl
 import json
 import re
+import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -96,6 +97,12 @@ def create(config: RunConfig) -> RunFolder:
     text = dump_config(config.model_copy(update={"name": name}))
     _write_whole(folder.config, text)
     return folder
+
+
+def forget_unstarted(folder: RunFolder) -> None:
+    """Remove the folder of a run that never got as far as its manifest: it holds nothing, and would keep its name."""
+    if not folder.manifest.exists():
+        shutil.rmtree(folder.path, ignore_errors=True)
 
 
 def open_store(folder: RunFolder, config: RunConfig | None = None) -> Store:

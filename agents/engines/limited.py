@@ -5,6 +5,8 @@ import asyncio
 from ...core.calls import Completion, Model, Request
 from ...core.errors import TRANSIENT, CallFailed, EndpointError
 
+_NEVER_ANSWERED = 3
+
 
 class Limited:
     """At most `at_once` calls in flight; the rest wait their turn."""
@@ -32,6 +34,7 @@ class Breaker:
 
     def __init__(self, model: Model, after: int) -> None:
         self._model, self._after, self._in_a_row, self._last = model, after, 0, ""
+        self._answered = False
 
     @property
     def name(self) -> str:
@@ -40,7 +43,8 @@ class Breaker:
 
     async def complete(self, request: Request) -> Completion:
         """Answer unless the endpoint looks dead."""
-        if self._in_a_row >= self._after:
+        # An endpoint that has never answered is more likely misnamed than busy.
+        if self._in_a_row >= (self._after if self._answered else min(_NEVER_ANSWERED, self._after)):
             raise EndpointError(
                 f"the endpoint of {self.name} looks dead: {self._in_a_row} calls in a row failed, the last with: "
                 f"{self._last}; mend it, then resume the run"
@@ -51,9 +55,9 @@ class Breaker:
             if failed.kind in TRANSIENT:
                 self._in_a_row, self._last = self._in_a_row + 1, failed.reason
             else:
-                self._in_a_row = 0  # the endpoint lives, it only did not like this request
+                self._in_a_row, self._answered = 0, True  # the endpoint lives, it only did not like this request
             raise
-        self._in_a_row = 0
+        self._in_a_row, self._answered = 0, True
         return completion
 
     async def aclose(self) -> None:

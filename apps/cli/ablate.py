@@ -27,7 +27,8 @@ def ablate(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting in all; repeatable.")
     ] = None,
     workspace: Annotated[
-        Path | None, typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE", help="Folder of runs.")
+        Path | None,
+        typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ...core.errors import ConfigError
+from ...core.errors import ConfigError, UserError
 from ...runs.config import load_config
 from ...runs.folder import find_run
-from ...runs.launch import Approval, Outcome, create, run, settle_models
+from ...runs.launch import Approval, Outcome, create, forget_unstarted, run, settle_models
 from ...runs.report import load_report, summary_table
 from .live import live
 from .options import DEFAULT_WORKSPACE, Workspace
@@ -38,7 +38,7 @@ def discover(
     ] = None,
     workspace: Annotated[
         Path | None,
-        typer.Option("--workspace", "-w", envvar="BIASSCOPE_WORKSPACE", help="Folder of runs."),
+        typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
     ] = None,
 ) -> None:
     """Find the biases of a judge: perturb, let it err, name, validate, repeat."""
@@ -67,8 +67,12 @@ def discover(
     for notice in notices:
         console.print(notice, highlight=False, markup=False, soft_wrap=True)
     console.print(f"run {folder.run_id} in {folder.path}", highlight=False, markup=False, soft_wrap=True)
-    with live(console) as listener:
-        outcome = run(folder, listener=listener)
+    try:
+        with live(console) as listener:
+            outcome = run(folder, listener=listener)
+    except UserError:
+        forget_unstarted(folder)
+        raise
     show(console, outcome)
 
 

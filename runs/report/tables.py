@@ -73,13 +73,21 @@ def summary_table(report: Report) -> Table:
         if shown := bias.shown:
             table.add_row(
                 Text(one_line(bias.name, 60)),
-                Text(bias.status, style=STATUS_STYLE.get(bias.status, "")),
+                Text(standing(bias), style=STATUS_STYLE.get(bias.status, "")),
                 f"{shown.n:,}",
                 f"{shown.harms}/{shown.repairs}",
                 f"{points(shown.effect)} [{points(shown.interval[0])}, {points(shown.interval[1])}]",
                 evidence(bias).replace(" ", ""),
             )
     return table
+
+
+def standing(bias: BiasEntry) -> str:
+    """The status; for one that its test did not change (a seed, or what could not be written in), the decision."""
+    decision = bias.shown.decision if bias.shown else ""
+    if bias.status == "seed" or decision == "not_injectable":
+        return decision.replace("_", " ") or bias.status
+    return bias.status
 
 
 def evidence(bias: BiasEntry) -> str:

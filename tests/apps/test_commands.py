@@ -193,3 +193,14 @@ def test_doctor(cli, server):
         code, out, err = cli("doctor", "--model", f"openai:world@{lacking.url}")
     assert code == 3
     assert "Traceback" not in out + err
+
+
+def test_a_start_that_failed_leaves_the_name_free(cli, tmp_path):
+    common = ["discover", "--judge", "openai:m@http://127.0.0.1:1/v1", "--teacher", "openai:m@http://127.0.0.1:1/v1"]
+    for _ in range(2):
+        code, _, err = cli(
+            *common, "--embedder", "openai:m@http://127.0.0.1:1/v1", "--target", "nowhere.jsonl", "--name", "typo",
+            "-w", tmp_path,
+        )  # fmt: skip
+        assert code == 2 and "nowhere.jsonl" in err
+    assert not (tmp_path / "typo").exists()
