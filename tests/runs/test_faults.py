@@ -86,8 +86,8 @@ def test_an_endpoint_without_json(easy, small_data, tmp_path):
     [
         ({"models": ["another"]}, None, "not found, status 404"),
         ({"api_key": "right"}, None, "access was denied with status 401"),
-        ({}, Reply(drop=True), "looks dead: 16 calls in a row failed"),
-        ({}, Reply(status=500, headers=SOON), "looks dead: 16 calls in a row failed"),
+        ({}, Reply(drop=True), "looks dead: \\d+ calls in a row failed"),
+        ({}, Reply(status=500, headers=SOON), "looks dead: \\d+ calls in a row failed"),
     ],
 )
 def test_a_dead_endpoint_stops_the_run_and_a_mended_one_goes_on(easy, small_data, tmp_path, options, fault, said):
