@@ -78,7 +78,7 @@ def diff(
         for i in both
         if standing_a[i].status != standing_b[i].status
     ]
-    last_a, last_b = _last(validations_a), _last(validations_b)
+    last_a, last_b = decisive(validations_a), decisive(validations_b)
     effects = [_effect(standing_b[i].bias, last_a[i], last_b[i]) for i in both if i in last_a and i in last_b]
     return Diff(
         both=tuple(standing_b[i].bias for i in both),
@@ -94,7 +94,7 @@ def _standing(library: Library) -> dict[str, Entry]:
     return {e.bias.id: e for e in library if e.merged_into is None}
 
 
-def _last(validations: Iterable[Validation]) -> dict[str, Validation]:
+def decisive(validations: Iterable[Validation]) -> dict[str, Validation]:
     """The one to go by for each bias: the confirmation (iteration -1), else the latest."""
     chosen: dict[str, Validation] = {}
     for v in sorted(validations, key=lambda v: (v.iteration == -1, v.iteration, v.id)):

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ...bias_library import events as e
 from ...bias_library.bias import make_bias
-from ...bias_library.diff import Diff
+from ...bias_library.diff import Diff, decisive
 from ...bias_library.diff import diff as compare
 from ...bias_library.exchange import adopt, export_full, export_published, read_file
 from ...bias_library.library import Entry, Library, append_now, checked, load_library
@@ -43,7 +43,7 @@ def list_biases(
     if unknown := sorted(set(status or ()) - set(get_args(Status))):
         raise LibraryError(f"--status {unknown[0]!r}: is no status; there are {', '.join(get_args(Status))}")
     with _opened(run, workspace) as (store, run_id, library):
-        effects = _effects(store, run_id)
+        effects = decisive(store.select(Validation, run_id=run_id))
         rows = [_row(entry, effects.get(entry.bias.id)) for entry in library if not status or entry.status in status]
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -65,7 +65,7 @@ def show(
         entry = library.find(bias)
         validations = store.select(Validation, run_id=run_id, bias_id=entry.bias.id)
         row = {
-            **_row(entry, _effects(store, run_id).get(entry.bias.id)),
+            **_row(entry, decisive(validations).get(entry.bias.id)),
             "definition": entry.bias.definition,
             "manifestation": entry.bias.manifestation,
             "parents": [_name(library, parent) for parent in entry.parents],
@@ -329,12 +329,6 @@ def _opened(run: str, workspace: Path) -> Iterator[tuple[Store, str, Library]]:
 def _stamp(library: Library, run_id: str, author: str, reason: str) -> e.Stamp:
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return e.Stamp(run_id, library.next_seq, author, reason, at=now)
-
-
-def _effects(store: Store, run_id: str) -> dict[str, Validation]:
-    """The validation that speaks for each bias: the confirmation where there is one, else the latest."""
-    found = sorted(store.select(Validation, run_id=run_id), key=lambda v: (v.iteration < 0, v.iteration))
-    return {v.bias_id: v for v in found}
 
 
 def _row(entry: Entry, validation: Validation | None) -> dict[str, Any]:
