@@ -1,23 +1,11 @@
-"""From settings to a judge and a teacher."""
+"""From settings to a teacher; `judges.specs` has the judges."""
 
 from typing import Literal
 
-from pydantic import Field
-
 from ..core.calls import Model
 from .engines.reference import ModelSpec
-from .judge import Judge, Mode, PairwiseJudge
 from .rules_teacher import RulesTeacher
 from .teacher import LLMTeacher, Teacher
-
-
-class JudgeSpec(ModelSpec):
-    """The target judge: a model and how it judges."""
-
-    mode: Mode = "reasoning"
-    """reasoning: reasons, then a verdict; verdict: one letter, from token log-probabilities where there are any."""
-    planted: str | None = Field(default=None, repr=False)
-    """An instruction added to the judge's system prompt, to audit a judge whose bias is known."""
 
 
 class TeacherSpec(ModelSpec):
@@ -35,8 +23,3 @@ def open_teacher(spec: TeacherSpec, model: Model, run_id: str) -> Teacher:
     if spec.rewrites == "rules":
         return RulesTeacher(run_id)
     return LLMTeacher(model, run_id, short=spec.prompts == "short")
-
-
-def open_judge(spec: JudgeSpec, model: Model, run_id: str) -> Judge:
-    """The judge of a run."""
-    return PairwiseJudge(model, run_id, mode=spec.mode, planted=spec.planted)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..agents.engines.embedder import Embedder
-from ..agents.judge import Judge
+from ..agents.judges.protocol import Judge
 from ..agents.teacher import Teacher
 from ..core.calls import Model
 from ..core.records import Order, PreferencePair
@@ -40,8 +40,9 @@ class Context:
         return draw_order(pair.id, self.settings.seed)
 
     def orders(self, pair: PreferencePair) -> tuple[Order, ...]:
-        """The orders in which an arm of the pair is judged."""
-        return ("chosen_first", "rejected_first") if self.settings.orders == "both" else (self.order(pair),)
+        """The orders in which an arm of the pair is judged; one where the judge knows no position."""
+        both = self.settings.orders == "both" and self.judge.has_position
+        return ("chosen_first", "rejected_first") if both else (self.order(pair),)
 
     async def run_all(
         self, stage: str, items: Iterable[T], work: Callable[[T], Awaitable[R]], subject: Callable[[T], str]

@@ -9,7 +9,8 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..agents.engines.reference import ModelSpec
-from ..agents.opening import JudgeSpec, TeacherSpec
+from ..agents.judges.specs import JudgeSpec
+from ..agents.opening import TeacherSpec
 from ..core.errors import ConfigError
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, LoopSettings
@@ -24,7 +25,6 @@ def _source(value: Any) -> Any:
 
 
 ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
-JudgeField = Annotated[JudgeSpec, BeforeValidator(_reference)]
 TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
 
@@ -56,7 +56,7 @@ class RunConfig(LoopSettings):
     """Folder under which runs lie."""
     store: str | None = None
     """Database URL, to share a store between runs; None: store.db in the run's folder."""
-    judge: JudgeField
+    judge: JudgeSpec
     """The target judge."""
     teacher: TeacherField
     """Rewrites answers, names biases and compares them."""
@@ -100,9 +100,10 @@ def describe(error: ValidationError) -> str:
     """A pydantic error in one line: field, what is wrong, the value."""
     parts = []
     for item in error.errors():
-        field = ".".join(str(p) for p in item["loc"]) or "(whole)"
+        # Parts in brackets are tags of pydantic's, such as the kind of a judge, and stand in no file.
+        field = ".".join(p for p in map(str, item["loc"]) if not p.startswith("(")) or "(whole)"
         message = {"missing": "is needed", "extra_forbidden": "is no setting; check the spelling"}.get(
-            item["type"], item["msg"]
+            item["type"], item["msg"].removeprefix("Value error, ")
         )
         got = "" if item["type"] in ("missing", "extra_forbidden") else f" (got {_short(item['input'])})"
         parts.append(f"{field}: {message}{got}")

@@ -22,7 +22,8 @@ from ..agents.engines.embedder import open_embedder
 from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
-from ..agents.opening import open_judge, open_teacher
+from ..agents.judges.specs import models_of
+from ..agents.opening import open_teacher
 from ..core.calls import Model
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.records import Bias
@@ -214,14 +215,14 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
             stack.push_async_callback(model.aclose)
             return model
 
-        judge_model = model_for(config.judge)
+        judge = config.judge.open(model_for, run_id)
         teacher = model_for(config.teacher)
         verifier = model_for(config.verifier) if config.verifier else teacher
         embedder = open_embedder(config.embedder, store)
         stack.push_async_callback(embedder.aclose)
         data = load_pairs(store, run_id, config)
         models = {
-            "judge": judge_model.name,
+            "judge": judge.name,
             "teacher": teacher.name,
             "verifier": verifier.name,
             "embedder": embedder.name,
@@ -231,13 +232,13 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
             run_id=run_id,
             settings=config,
             store=store,
-            judge=open_judge(config.judge, judge_model, run_id),
+            judge=judge,
             teacher=open_teacher(config.teacher, teacher, run_id),
             teacher_model=teacher,
             verifier_model=verifier,
             embedder=embedder,
             progress=Progress(store, run_id, listener),
-            width=4 * max(config.judge.max_concurrency, config.teacher.max_concurrency),
+            width=4 * max(m.max_concurrency for m in (*models_of(config.judge), config.teacher)),
         )
 
 
