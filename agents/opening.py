@@ -1,11 +1,15 @@
-"""From settings to a teacher; `judges.specs` has the judges."""
+"""From settings to a judge and a teacher."""
 
 from typing import Literal
 
 from ..core.calls import Model
 from .engines.reference import ModelSpec
+from .judges.protocol import Judge
+from .judges.specs import JudgeSpec, OpenModel
 from .rules_teacher import RulesTeacher
 from .teacher import LLMTeacher, Teacher
+
+__all__ = ["JudgeSpec", "TeacherSpec", "open_judge", "open_teacher"]
 
 
 class TeacherSpec(ModelSpec):
@@ -23,3 +27,8 @@ def open_teacher(spec: TeacherSpec, model: Model, run_id: str) -> Teacher:
     if spec.rewrites == "rules":
         return RulesTeacher(run_id)
     return LLMTeacher(model, run_id, short=spec.prompts == "short")
+
+
+def open_judge(spec: JudgeSpec, open_model: OpenModel, run_id: str) -> Judge:
+    """The judge of a run, of any kind; `open_model` is called for every model that it asks. Raises ConfigError."""
+    return spec.open(open_model, run_id)

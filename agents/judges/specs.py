@@ -74,8 +74,3 @@ JudgeSpec = Annotated[
     BeforeValidator(_with_kind),
 ]
 """The target judge, of any kind. The tags stand in pydantic's error locations; `(...)` parts are left out there."""
-
-
-def models_of(spec: JudgeSpec) -> tuple[ModelSpec, ...]:
-    """The models that a judge asks."""
-    return (spec,)
