@@ -200,8 +200,8 @@ class Annotation(Record):
     annotator: str
     """As `annotator_name` writes it."""
     label: AnnotationLabel
-    """different: a marker would not treat both answers alike; same: they come to the same; broken: no use, whatever
-    the answers (damaged text, no right answer, the wrong one is labelled better); unsure: cannot tell."""
+    """different: the final answers differ; same: they come to the same; broken: no use whatever the answers are
+    (damaged text, no right answer); unsure: cannot tell. Told to annotators in data/guidelines.md."""
     round: AnnotationRound = "independent"
     by: Literal["person", "program"] = "person"
     """Only what people say can make a data set human-verified."""

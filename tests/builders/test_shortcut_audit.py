@@ -7,7 +7,7 @@ from biasscope.builders import shortcuts
 from biasscope.builders.shortcuts import AuditPair, audit_shortcuts, shortcut_section
 from biasscope.data.card import Card, card_markdown
 
-WORDS = "stone river lamp paper green seven walks under maybe never quick table".split()
+WORDS = ["stone", "river", "lamp", "paper", "green", "seven", "walks", "under", "maybe", "never", "quick", "table"]
 
 
 def sentence(rng, words):
