@@ -191,12 +191,31 @@ class Drop(Record):
     detail: str = ""
 
 
+class Item(Record):
+    """One candidate of a benchmark: a source pair whose rejected answer shows a bias, and how it passed the checks."""
+
+    run_id: str
+    pair_id: str
+    """The preference pair that it is: the source's prompt and chosen answer, and the rewritten rejected one."""
+    source_pair_id: str
+    bias_id: str
+    perturbation_id: str
+    misled: tuple[str, ...]
+    """Judges of the filter that took it for the better answer in every order."""
+    misled_before: tuple[str, ...]
+    """Those of them that did so with the original rejected answer already."""
+    answers: Literal["exact", "panel", "unsettled"]
+    """By what the two final answers were found to differ; unsettled: by nothing yet."""
+    votes: dict[str, str] = Field(default_factory=dict)
+    """What each model of the panel said, where it was asked."""
+
+
 class Annotation(Record):
     """What one annotator says about one item of a data set in the making. A change of mind is another row."""
 
     run_id: str
     item_id: str
-    """The item's preference pair."""
+    """The preference pair of the item."""
     annotator: str
     """As `annotator_name` writes it."""
     label: AnnotationLabel

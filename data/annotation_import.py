@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from ..core.errors import DataError
 from ..core.records import AnnotationRound
@@ -153,7 +153,7 @@ def _round(text: str, place: str) -> AnnotationRound | None:
         return None
     if text not in ROUNDS:
         raise DataError(f"{place}: round {text[:60]!r} is none of {', '.join(ROUNDS)}")
-    return cast(AnnotationRound, text)
+    return text
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:
