@@ -1,4 +1,4 @@
-"""Croissant 1.0 metadata (mlcommons.org/croissant) of a data set that we make: files with hashes, fields with meaning."""
+"""Croissant 1.0 metadata (mlcommons.org/croissant) of a data set that we make: files with hashes, fields described."""
 
 import hashlib
 from collections.abc import Sequence
