@@ -66,7 +66,7 @@ class JobConfig(BaseModel):
     """What the run may spend."""
 
 
-C = TypeVar("C", bound=JobConfig)
+C = TypeVar("C", bound=BaseModel)
 
 
 class RunConfig(LoopSettings, JobConfig):
@@ -109,8 +109,8 @@ def load_config(
     settings: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
     *,
-    kind: type[JobConfig] = RunConfig,
-) -> JobConfig:
+    kind: type[BaseModel] = RunConfig,
+) -> BaseModel:
     """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins.
 
     `kind` is its class; JobConfig reads of any kind what all have.

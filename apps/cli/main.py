@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
-from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, world
+from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, train, world
 
 app = typer.Typer(
     name="biasscope",
@@ -30,6 +30,7 @@ app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+app.add_typer(train.app, name="train")
 
 
 @app.callback(invoke_without_command=True)
