@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, overload
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import JudgeSpec, TeacherSpec
+from ..core.database import store_url
 from ..core.errors import ConfigError
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, LoopSettings
@@ -59,11 +60,19 @@ class JobConfig(BaseModel):
     workspace: Path = Field(default_factory=default_workspace)
     """Folder under which runs lie."""
     store: str | None = None
-    """Database URL, to share a store between runs; None: store.db in the run's folder."""
+    """Database URL (sqlite:///file, postgresql://user@host/database), to share a store between runs and people; None:
+    store.db in the run's folder. The password comes from PGPASSWORD or ~/.pgpass."""
     seed: int = 0
     """Seed of everything that is drawn."""
     budget: BudgetSettings = BudgetSettings()
     """What the run may spend."""
+
+    @field_validator("store")
+    @classmethod
+    def _usable(cls, store: str | None) -> str | None:
+        if store is not None:
+            store_url(store)
+        return store
 
 
 C = TypeVar("C", bound=JobConfig)

@@ -51,6 +51,12 @@ def create(config: JobConfig) -> RunFolder:
             f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `biasscope resume {name}` or "
             "choose another --name"
         )
+    if config.store:
+        with contextlib.closing(Store(config.store)) as store:
+            if store.note(name, "manifest") is not None:
+                raise ConfigError(
+                    f"a run {name!r} is in the shared store already, perhaps a colleague's; choose another --name"
+                )
     folder.path.mkdir(parents=True, exist_ok=True)
     _write_whole(folder.config, dump_config(config.model_copy(update={"name": name})))
     return folder
@@ -148,7 +154,7 @@ class Desk(Generic[C]):
         """Write the manifest (`data` are hashes by set); ConfigError when a resumed job's prompts, models or data
         are other ones now. Call it when the models are open and before anything is asked of them."""
         made = manifest(
-            config=self.config.model_dump(mode="json", exclude_defaults=True, exclude={"workspace", "budget"}),
+            config=self.config.model_dump(mode="json", exclude_defaults=True, exclude={"workspace", "budget", "store"}),
             models=self.models,
             data=dict(data),
             seed=self.config.seed,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from ..agents.opening import open_teacher
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.records import Bias
 from ..graph.build import build
+from ..graph.checkpoints import open_checkpoints
 from ..graph.context import Context
 from ..graph.nodes.admit import meant
 from . import jobs
@@ -82,7 +82,7 @@ async def drive(
 
 
 async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval: Approval | None) -> Outcome:
-    async with AsyncSqliteSaver.from_conn_string(str(folder.checkpoints)) as saver:
+    async with open_checkpoints(context.store.url, folder.checkpoints) as saver:
         graph = build(context, saver)
         thread: Any = {"configurable": {"thread_id": folder.run_id}, "recursion_limit": 10_000}
         known = await graph.aget_state(thread)
