@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import JudgeSpec, TeacherSpec
 from ..core.errors import ConfigError
+from ..core.mistakes import mistakes, short
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, LoopSettings
 
@@ -93,20 +94,7 @@ def load_config(path: Path | None, settings: Sequence[str] = (), given: Mapping[
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {describe(error)}") from None
-
-
-def describe(error: ValidationError) -> str:
-    """A pydantic error in one line: field, what is wrong, the value."""
-    parts = []
-    for item in error.errors():
-        field = ".".join(str(p) for p in item["loc"]) or "(whole)"
-        message = {"missing": "is needed", "extra_forbidden": "is no setting; check the spelling"}.get(
-            item["type"], item["msg"]
-        )
-        got = "" if item["type"] in ("missing", "extra_forbidden") else f" (got {_short(item['input'])})"
-        parts.append(f"{field}: {message}{got}")
-    return "; ".join(parts)
+        raise ConfigError(f"{where}: {'; '.join(mistakes(error))}") from None
 
 
 def dump_config(config: RunConfig) -> str:
@@ -129,7 +117,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if values is None:
         raise ConfigError(f"{path}: is empty; a configuration is a mapping such as 'judge: openai:...'")
     if not isinstance(values, dict):
-        raise ConfigError(f"{path}: holds {_short(values)}; a configuration is a mapping such as 'judge: openai:...'")
+        raise ConfigError(f"{path}: holds {short(values)}; a configuration is a mapping such as 'judge: openai:...'")
     return values
 
 
@@ -143,7 +131,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
-            raise ConfigError(f"{key}: {parent!r} is {_short(inner)}, which has no settings of its own")
+            raise ConfigError(f"{key}: {parent!r} is {short(inner)}, which has no settings of its own")
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
@@ -158,8 +146,3 @@ def _over(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         inner = merged.get(key)
         merged[key] = _over(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
     return merged
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
