@@ -214,6 +214,18 @@ class Store:
         names = ("role", "stage", "calls", "cached_calls", "prompt_tokens", "completion_tokens", "cost")
         return [Usage.model_validate(dict(zip(names, row, strict=True))) for row in self._rows(query)]
 
+    def calls(self, run_id: str) -> Iterator[tuple[str, str, Completion]]:
+        """Role, stage and answer of each call of a run, also of those that another run had paid for."""
+        query = (
+            sa.select(usage.c.role, usage.c.stage, sa.func.min(completions.c.body))
+            .join(completions, completions.c.request_id == usage.c.request_id)
+            .where(usage.c.run_id == run_id)
+            .group_by(usage.c.role, usage.c.stage, usage.c.request_id)
+        )
+        with _as_store_error(self.url), self._engine.connect() as connection:
+            for role, stage, body in connection.execution_options(yield_per=1000).execute(query):
+                yield role, stage, Completion.model_validate_json(body)
+
     def usage_of(self, run_id: str, request_ids: Sequence[str]) -> Usage:
         """The ledger summed over some requests of a run, whatever their role and stage."""
         cached = sa.case((usage.c.cached, 1), else_=0)

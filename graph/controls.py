@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..agents.arms import judge_arm
 from ..agents.verifier import shows_more
 from ..core.calls import Stage
 from ..core.records import Bias, Perturbation, PreferencePair, bias_arm
 from ..validators.controls import Evidence, judge_noise, position_report
 from ..validators.text_controls import truncate_words, word_count
-from .arms import judge_arm
 from .context import Context
 from .table import Cell, Table
 

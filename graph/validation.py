@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..agents.arms import Outcome, bias_outcome, judge_arm, original_arm, rewrite
 from ..core.calls import Stage
 from ..core.ids import content_id
 from ..core.records import ORIGINAL, PLACEBO, Bias, PairSet, PreferencePair, Validation, bias_arm
@@ -15,7 +16,6 @@ from ..validators.decisions import CandidateState, Limits, Rule, Step, make_rule
 from ..validators.split import batches, stratified_order
 from ..validators.summaries import summarise
 from ..validators.text_controls import word_count
-from .arms import Outcome, bias_outcome, judge_arm, original_arm, rewrite
 from .context import Context
 from .controls import Trial, gather_evidence, manipulation, retest, side_reports
 from .table import Cell, Table

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar, overload
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -48,15 +48,35 @@ class BudgetSettings(BaseModel):
     """In the currency of the models' prices."""
 
 
-class RunConfig(LoopSettings):
-    """One discovery run."""
+class JobConfig(BaseModel):
+    """What every kind of job can be told: a discovery run, an audit, the making of a data set."""
 
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: str = "discover"
+    """What kind of job it is; each kind has a configuration of its own."""
     name: str | None = None
     """Name of the run and of its folder; drawn from date and judge when left out."""
     workspace: Path = Field(default_factory=default_workspace)
     """Folder under which runs lie."""
     store: str | None = None
     """Database URL, to share a store between runs; None: store.db in the run's folder."""
+    seed: int = 0
+    """Seed of everything that is drawn."""
+    budget: BudgetSettings = BudgetSettings()
+    """What the run may spend."""
+
+
+C = TypeVar("C", bound=JobConfig)
+
+
+class RunConfig(LoopSettings, JobConfig):
+    """One discovery run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["discover"] = "discover"
+    """Told apart from audits in one workspace."""
     judge: JudgeField
     """The target judge."""
     teacher: TeacherField
@@ -71,12 +91,31 @@ class RunConfig(LoopSettings):
     """Preference pairs on which they are validated; None: half of the target pairs, by seed."""
     library: Path | None = None
     """A library file (`biasscope library export`) to start from."""
-    budget: BudgetSettings = BudgetSettings()
-    """What the run may spend."""
 
 
-def load_config(path: Path | None, settings: Sequence[str] = (), given: Mapping[str, Any] | None = None) -> RunConfig:
-    """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins."""
+@overload
+def load_config(
+    path: Path | None, settings: Sequence[str] = (), given: Mapping[str, Any] | None = None
+) -> RunConfig: ...
+
+
+@overload
+def load_config(
+    path: Path | None, settings: Sequence[str] = (), given: Mapping[str, Any] | None = None, *, kind: type[C]
+) -> C: ...
+
+
+def load_config(
+    path: Path | None,
+    settings: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
+    *,
+    kind: type[JobConfig] = RunConfig,
+) -> JobConfig:
+    """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins.
+
+    `kind` is its class; JobConfig reads of any kind what all have.
+    """
     values: dict[str, Any] = _read_yaml(path) if path else {}
     for key, value in (given or {}).items():
         _put(values, key, value)
@@ -92,14 +131,16 @@ def load_config(path: Path | None, settings: Sequence[str] = (), given: Mapping[
         values = _over(PAPER, values)
     where = str(path) if path else "configuration"
     try:
-        return RunConfig.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{where}: {'; '.join(mistakes(error))}") from None
 
 
-def dump_config(config: RunConfig) -> str:
+def dump_config(config: JobConfig) -> str:
     """The configuration as YAML; holds names of environment variables, never keys."""
     values = config.model_dump(mode="json", exclude_defaults=True)
+    if config.kind != "discover":
+        values["kind"] = config.kind
     return yaml.safe_dump(values, sort_keys=True, allow_unicode=True)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -21,13 +22,22 @@ class RunFolder:
     path: Path
 
     @functools.cached_property
+    def _values(self) -> dict[str, Any]:
+        try:
+            values = yaml.safe_load(self.config.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError):
+            values = None
+        return values if isinstance(values, dict) else {}
+
+    @property
     def run_id(self) -> str:
         """The run's name, which its rows carry; a folder may have been renamed since."""
-        try:
-            named = yaml.safe_load(self.config.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError):
-            named = None
-        return str(named["name"]) if isinstance(named, dict) and named.get("name") else self.path.name
+        return str(self._values.get("name") or self.path.name)
+
+    @property
+    def kind(self) -> str:
+        """What kind of job it is: `discover`, or the name of an audit or builder."""
+        return str(self._values.get("kind") or "discover")
 
     @property
     def config(self) -> Path:
@@ -84,16 +94,26 @@ def runs_in(workspace: Path) -> Iterator[RunFolder]:
                 yield RunFolder(path)
 
 
-def find_run(run: str, workspace: Path) -> RunFolder:
-    """A run by folder path or by name in the workspace; `latest` is the one changed last."""
+def find_run(run: str, workspace: Path, kind: str | None = "discover") -> RunFolder:
+    """A run by folder path or by name in the workspace; `latest` is the one changed last.
+
+    `kind` is the kind of job that the caller can use, None any. Raises ConfigError.
+    """
     as_path = Path(run)
     if (as_path / "config.yaml").is_file():
-        return RunFolder(as_path.resolve())
+        return _of_kind(RunFolder(as_path.resolve()), kind)
     known = list(runs_in(workspace))
-    if run == "latest" and known:
-        return max(known, key=lambda folder: folder.config.stat().st_mtime)
+    usable = [folder for folder in known if kind in (None, folder.kind)]
+    if run == "latest" and usable:
+        return max(usable, key=lambda folder: folder.config.stat().st_mtime)
     for folder in known:
         if folder.run_id == run:
-            return folder
-    names = ", ".join(folder.run_id for folder in known) or "none yet"
+            return _of_kind(folder, kind)
+    names = ", ".join(folder.run_id for folder in usable) or "none yet"
     raise ConfigError(f"no run {run!r} in {str(workspace)!r} (runs there: {names}); give a name or a run's folder")
+
+
+def _of_kind(folder: RunFolder, kind: str | None) -> RunFolder:
+    if kind not in (None, folder.kind):
+        raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}, and this command takes {kind!r}")
+    return folder

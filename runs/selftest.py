@@ -18,7 +18,8 @@ from ..simulation.server import WorldServer
 from ..simulation.world import World, match_bias
 from ..validators.proportions import clopper_pearson, wilson
 from .config import RunConfig, load_config
-from .launch import create, open_store, run
+from .jobs import create, open_store
+from .launch import run
 
 Fate = Literal[
     "confirmed", "validated", "not shown", "inconclusive", "not injectable", "by length", "merged", "unnamed"

@@ -13,7 +13,8 @@ from ..graph.build import build
 from .config import load_config
 from .folder import RunFolder
 from .inputs import start_library
-from .launch import create, opened
+from .jobs import create
+from .launch import opened
 
 
 @asynccontextmanager

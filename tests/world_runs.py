@@ -18,7 +18,8 @@ from biasscope.core.records import (
     Validation,
 )
 from biasscope.runs.config import load_config
-from biasscope.runs.launch import create, open_store, run
+from biasscope.runs.jobs import create, open_store
+from biasscope.runs.launch import run
 from biasscope.simulation.pairs import world_pairs
 from biasscope.simulation.scripted import Reply, ScriptedServer, failure
 

@@ -19,7 +19,7 @@ from ...runs.analyses.growth import growth_line, growth_svg
 from ...runs.analyses.length import judge_missing, length_table
 from ...runs.analyses.same_effect import same_effect as find_same_effect
 from ...runs.folder import find_run
-from ...runs.launch import open_store
+from ...runs.jobs import open_store
 from ...validators.agreement import SAME_EFFECT
 from .live import live
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace

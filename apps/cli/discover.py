@@ -1,5 +1,6 @@
 """`biasscope discover` and `biasscope resume`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,13 +9,16 @@ from rich.console import Console
 
 from ...core.errors import ConfigError, UserError
 from ...runs.config import load_config
-from ...runs.folder import find_run
-from ...runs.launch import Approval, Outcome, create, forget_unstarted, run, settle_models
+from ...runs.folder import RunFolder, find_run
+from ...runs.jobs import create, forget_unstarted, settle_models
+from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
 from .live import live
 from .options import DEFAULT_WORKSPACE, Workspace
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
+CONTINUE: dict[str, Callable[[RunFolder], None]] = {}
+"""How `resume` goes on with jobs of other kinds; filled where the commands are put together."""
 Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
 
 
@@ -90,7 +94,14 @@ def resume(
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> None:
     """Go on with a run that was stopped, ran out of budget or waits for approval."""
-    folder = find_run(run_name, workspace)
+    folder = find_run(run_name, workspace, kind=None)
+    if folder.kind != "discover":
+        if set_ or approve or reject_all:
+            raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}; resume it without further options")
+        if folder.kind not in CONTINUE:
+            raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
+        CONTINUE[folder.kind](folder)
+        return
     approval = None
     if approve and reject_all:
         raise ConfigError("--approve and --reject-all exclude each other; give one of them")

@@ -22,7 +22,7 @@ from ...core.errors import LibraryError
 from ...core.records import Bias, LibraryEvent, Status, Validation
 from ...core.store import Store
 from ...runs.folder import find_run
-from ...runs.launch import open_store
+from ...runs.jobs import open_store
 from .options import DEFAULT_WORKSPACE, AsJson, Run, Workspace
 
 app = typer.Typer(help="The biases of a run: look, decide, take in and out.", no_args_is_help=True)

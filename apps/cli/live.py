@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from ...core.progress import Progress
 from ...core.store import Store
-from ...graph.progress import Progress
-from ...runs.launch import Listener
+from ...runs.jobs import Listener
 
 _SPENT_EVERY = 50
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...core.errors import BiasScopeError
 from ...runs.folder import RunFolder, find_run, runs_in
-from ...runs.launch import open_store
+from ...runs.jobs import open_store
 from ...runs.report import load_report, summary_table, write_report
 from .live import notes_line, spent_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
@@ -31,9 +31,10 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
     if not rows:
         typer.echo(f"no runs in {str(workspace)!r} yet; `biasscope discover` starts one")
         return
-    table = Table("run", "state", "iteration", "stage", "spent")
+    columns = ("run", "kind", "state", "iteration", "stage", "spent")
+    table = Table(*columns)
     for row in rows:
-        table.add_row(*(Text(str(row[key])) for key in ("run", "state", "iteration", "stage", "spent")))
+        table.add_row(*(Text(str(row[key])) for key in columns))
     Console().print(table)
 
 
@@ -44,7 +45,7 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Where a run is: stage, items, failures, cost."""
-    folder = find_run(run, workspace)
+    folder = find_run(run, workspace, kind=None)
     if as_json:
         typer.echo(json.dumps(_state(folder), indent=2, ensure_ascii=False))
         return
@@ -78,13 +79,15 @@ def _state(folder: RunFolder) -> dict[str, Any]:
     try:
         store = open_store(folder)
     except BiasScopeError as error:
-        return {"run": folder.run_id, "state": f"unreadable: {error}", "iteration": "", "stage": "", "spent": ""}
+        empty = dict.fromkeys(("iteration", "stage", "spent"), "")
+        return {"run": folder.run_id, "kind": folder.kind, "state": f"unreadable: {error}", **empty}
     try:
         progress = store.note(folder.run_id, "progress") or {}
         outcome = store.note(folder.run_id, "outcome") or {}
         running = folder.is_running()
         return {
             "run": folder.run_id,
+            "kind": folder.kind,
             "state": "running" if running else outcome.get("state", "stopped"),
             "reason": "" if running else outcome.get("reason", ""),
             "iteration": progress.get("iteration", 0),

@@ -1,7 +1,7 @@
 """Let the judge err on the perturbed pairs."""
 
+from ...agents.arms import judge_arm, original_arm
 from ...core.records import Judgment, Perturbation, PreferencePair
-from ..arms import judge_arm, original_arm
 from ..context import Context
 from ..state import State
 

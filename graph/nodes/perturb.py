@@ -1,7 +1,7 @@
 """Sample a bias for every target pair and write it into the rejected answer."""
 
+from ...agents.arms import rewrite
 from ...core.records import Bias, PreferencePair
-from ..arms import rewrite
 from ..context import Context
 from ..sampling import assign_biases
 from ..state import State

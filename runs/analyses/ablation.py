@@ -14,7 +14,8 @@ from ...validators.mcnemar import paired_interval
 from ...validators.rates import Rate, rate_over_pairs
 from ..config import RunConfig, load_config
 from ..folder import RunFolder, check_name
-from ..launch import Listener, create, run, settle_models
+from ..jobs import Listener, create, settle_models
+from ..launch import run
 from .ablation_table import Ablation, DomainErrors, Figures, VariantRow, write_ablation
 from .arms import Arms, read_arms, valid_ids
 from .axis import Axis, parse_axis

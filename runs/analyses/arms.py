@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...agents.outcomes import wrong
 from ...core.errors import UserError
 from ...core.records import ORIGINAL, PLACEBO, Judgment, Order, Perturbation, PreferencePair, Validation, bias_arm
 from ...core.store import Store
-from ...graph.outcomes import wrong
 from ...validators.text_controls import word_count
 
 

@@ -16,7 +16,8 @@ from ...graph.controls import about_length, judge_truncated, truncated_arm
 from ...validators.rates import rate_over_pairs
 from ...validators.text_controls import truncate_words, word_count
 from ..folder import RunFolder
-from ..launch import Listener, attached
+from ..jobs import Listener
+from ..launch import attached
 from .arms import Arms, read_arms, valid_ids
 
 Dataset = Literal["original", "placebo", "length bias", "perturbed", "length bias (truncated)", "perturbed (truncated)"]

@@ -7,7 +7,8 @@ import pytest
 from biasscope.bias_library.library import load_library
 from biasscope.core.errors import ConfigError, UserError
 from biasscope.runs.folder import RunFolder
-from biasscope.runs.launch import Approval, open_store, run
+from biasscope.runs.jobs import open_store
+from biasscope.runs.launch import Approval, run
 from world_runs import results, settings, start
 
 DECISION = {"author": "Ada", "reason": "read the examples"}

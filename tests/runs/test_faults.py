@@ -5,7 +5,8 @@ import json
 import pytest
 from biasscope.core.errors import EndpointError
 from biasscope.runs.config import load_config
-from biasscope.runs.launch import create, run
+from biasscope.runs.jobs import create
+from biasscope.runs.launch import run
 from biasscope.simulation.scripted import Reply, failure
 from world_runs import FaultyWorld, draw, results, settings, start, write_sources
 

@@ -16,9 +16,11 @@ from biasscope.apps.cli.runs import _state as shown
 from biasscope.bias_library.library import load_library
 from biasscope.core.errors import ConfigError, StoreError
 from biasscope.graph.nodes import admit
-from biasscope.runs import launch
+from biasscope.runs import jobs
 from biasscope.runs.config import load_config
-from biasscope.runs.launch import Approval, create, open_store, run
+from biasscope.runs.folder import RunFolder
+from biasscope.runs.jobs import create, open_store
+from biasscope.runs.launch import Approval, run
 from biasscope.simulation.scripted import Reply, failure
 from world_runs import FaultyWorld, draw, results, settings, start, write_config
 
@@ -84,7 +86,7 @@ def test_the_manifest_is_written_by_the_next_process(easy, small_data, server, t
         raise StoreError("died before the file")
 
     with monkeypatch.context() as patch:
-        patch.setattr(launch, "_write_whole", die)
+        patch.setattr(jobs, "_write_whole", die)
         with pytest.raises(StoreError):
             run(folder)
     assert not folder.manifest.exists()
@@ -101,7 +103,7 @@ def test_a_broken_machine_is_named_by_the_runs_state(easy, small_data, tmp_path)
         assert done.returncode == 3
         assert done.stderr.count("\n") == 1
         assert "not found, status 404" in done.stderr
-        folder = launch.RunFolder(tmp_path / "w" / "trial")
+        folder = RunFolder(tmp_path / "w" / "trial")
         state, reason = state_of(folder)
         assert state == "stopped"
         assert "not found, status 404" in reason

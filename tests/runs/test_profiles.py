@@ -6,7 +6,7 @@ import pytest
 from biasscope.bias_library.exchange import export_published
 from biasscope.bias_library.library import load_library
 from biasscope.core.records import Explanation, Failure, Judgment, Perturbation, Validation
-from biasscope.runs.launch import open_store
+from biasscope.runs.jobs import open_store
 from world_runs import settings, start, write_sources
 
 QUICK = {"discovery": {"iterations": 1}}

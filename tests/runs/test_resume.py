@@ -16,7 +16,8 @@ from biasscope.core.errors import StoreError
 from biasscope.core.records import Validation
 from biasscope.graph.build import LOOP
 from biasscope.runs.config import load_config
-from biasscope.runs.launch import create, open_store, run
+from biasscope.runs.jobs import create, open_store
+from biasscope.runs.launch import run
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from world_runs import FaultyWorld, results, settings, start, write_config, write_sources
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from biasscope.runs.config import load_config
 from biasscope.runs.folder import RunFolder
-from biasscope.runs.launch import create, open_store, run
+from biasscope.runs.jobs import create, open_store
+from biasscope.runs.launch import run
 from biasscope.simulation.pairs import world_pairs
 from biasscope.simulation.server import WorldServer
 from biasscope.simulation.world import load_world

@@ -1,8 +1,8 @@
 import math
 
 import pytest
+from biasscope.agents.outcomes import wrong
 from biasscope.core.records import Judgment
-from biasscope.graph.outcomes import wrong
 
 
 def judged(verdict, p=None, order="chosen_first"):

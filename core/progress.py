@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.store import Store
+from .store import Store
 
 _EVERY_SECONDS = 1.0
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 from biasscope.core.errors import BudgetReached, CallFailed
+from biasscope.core.pool import run_all
+from biasscope.core.progress import Progress
 from biasscope.core.records import Failure
 from biasscope.core.store import Store
-from biasscope.graph.pool import run_all
-from biasscope.graph.progress import Progress
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from ..core.errors import CallFailed
-from ..core.ids import content_id
-from ..core.records import Failure
-from ..core.store import Store
+from .errors import CallFailed
+from .ids import content_id
 from .progress import Progress
+from .records import Failure
+from .store import Store
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -1,0 +1,125 @@
+"""Make an arm of a pair and have it judged: what the loop, the audits and the builders have in common."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..core.calls import Model, Stage
+from ..core.errors import CallFailed
+from ..core.job import Job
+from ..core.records import ORIGINAL, Bias, Judgment, Order, Perturbation, PreferencePair, bias_arm
+from ..data.order import draw_order
+from ..validators.answers import answer_change
+from .judge import Judge
+from .outcomes import wrong, wrong_in_order
+from .teacher import Teacher
+from .verifier import same_answer
+
+VerifyAnswers = Literal["exact", "model", "off"]
+
+
+@dataclass(frozen=True)
+class Bench(Job):
+    """A job with the roles that make and judge arms."""
+
+    judge: Judge
+    teacher: Teacher
+    verifier_model: Model
+    verify_answers: VerifyAnswers
+    """How a rewrite that has become right is noticed: exact extraction, with a model where that is silent, or not."""
+    both_orders: bool
+    """Judge every arm in both orders, else in the pair's drawn one."""
+
+    def order(self, pair: PreferencePair) -> Order:
+        """The pair's drawn order, the same in every arm."""
+        return draw_order(pair.id, self.seed)
+
+    def orders(self, pair: PreferencePair) -> tuple[Order, ...]:
+        """The orders in which an arm of the pair is judged."""
+        return ("chosen_first", "rejected_first") if self.both_orders else (self.order(pair),)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One arm of one pair, judged. `wrong` is 1, 0, a probability of the wrong answer, or NaN without a verdict."""
+
+    pair: PreferencePair
+    arm: str
+    text: str
+    wrong: float
+    by_order: tuple[float, ...]
+    judgments: tuple[Judgment, ...]
+    perturbation: Perturbation | None
+
+    @property
+    def became_right(self) -> bool:
+        """The rewrite is no rejected answer any more."""
+        return self.perturbation is not None and self.perturbation.answer_change == "changed"
+
+
+async def rewrite(bench: Bench, pair: PreferencePair, bias: Bias | None, *, stage: Stage) -> Perturbation:
+    """The rejected answer in the bias's arm, or in the placebo arm for None, checked and stored."""
+    if bias is None:
+        made = await bench.teacher.placebo(pair, stage=stage)
+    else:
+        made = await bench.teacher.perturb(pair, bias, stage=stage)
+    made = made.model_copy(update={"answer_change": await _answer_change(bench, pair, made.text, stage)})
+    await bench.store.write(made)
+    return made
+
+
+async def judge_arm(
+    bench: Bench,
+    pair: PreferencePair,
+    arm: str,
+    text: str,
+    *,
+    stage: Stage,
+    perturbation: Perturbation | None = None,
+    draw: int = 0,
+) -> Outcome:
+    """The judge's verdict on the pair with `text` as the rejected answer, in the pair's order or in both."""
+    judgments = []
+    for order in bench.orders(pair):
+        judgment = await bench.judge.judge(
+            pair,
+            arm=arm,
+            rejected_text=text,
+            order=order,
+            stage=stage,
+            perturbation_id=perturbation.id if perturbation else "",
+            draw=draw,
+        )
+        await bench.store.write(judgment)
+        judgments.append(judgment)
+    by_order = tuple(wrong_in_order(j) for j in judgments)
+    return Outcome(pair, arm, text, wrong(judgments), by_order, tuple(judgments), perturbation)
+
+
+async def original_arm(bench: Bench, pair: PreferencePair, *, stage: Stage, draw: int = 0) -> Outcome:
+    """The pair as it is."""
+    return await judge_arm(bench, pair, ORIGINAL, pair.rejected, stage=stage, draw=draw)
+
+
+async def bias_outcome(bench: Bench, pair: PreferencePair, bias: Bias, *, stage: Stage) -> Outcome:
+    """Rewrite with the bias and judge."""
+    made = await rewrite(bench, pair, bias, stage=stage)
+    return await judge_arm(bench, pair, bias_arm(bias.id), made.text, stage=stage, perturbation=made)
+
+
+async def _answer_change(
+    bench: Bench, pair: PreferencePair, text: str, stage: Stage
+) -> Literal["same", "changed", "unknown"]:
+    """same: still wrong; changed: the rewrite has become right (METHOD section 3, controls)."""
+    mode = bench.verify_answers
+    if mode == "off":
+        return "unknown"
+    exact = answer_change(pair.rejected, pair.chosen, text)
+    if exact != "unknown" or mode == "exact":
+        return exact
+    try:
+        found = await same_answer(bench.verifier_model, pair.prompt, pair.chosen, text, stage=stage)
+    except CallFailed:
+        return "unknown"
+    if found == "unsure":
+        return "unknown"
+    return "changed" if found == "same" else "same"
