@@ -85,7 +85,14 @@ def test_the_library_commands(cli, tmp_path):
     assert json.loads(cli("library", "diff", "trial", "trial", "--json")[1])["only_first"] == []
     assert "in both" in cli("library", "diff", "trial", "trial")[1]
 
-    assert cli("library", "export", tmp_path / "full.json")[0] == 0
+    for where in (("trial",), ("--run", "trial"), ("trial", "--run", "trial")):
+        assert cli("library", "list", *where)[1] == cli("library", "list")[1]
+        assert cli("library", "show", bias, *where)[1] == cli("library", "show", bias)[1]
+        assert cli("library", "history", bias, *where)[1] == cli("library", "history", bias)[1]
+    refused(cli("library", "list", "trial", "--run", "other"), "two runs are named, 'trial' and --run 'other'")
+    refused(cli("library", "history", "trial"), "no bias 'trial'", "write --run trial")
+
+    assert cli("library", "export", tmp_path / "full.json", "trial")[0] == 0
     assert cli("library", "export", "--published", tmp_path / "short.json")[0] == 0
     assert cli("library", "import", tmp_path / "full.json")[1] == "0 biases taken in\n"
 
@@ -120,6 +127,11 @@ def test_the_library_commands(cli, tmp_path):
         ("split", "no such", "/no/such.json"),
         ("diff", "trial", "no such"),
         ("list", "--run", "no such"),
+        ("list", "no such"),
+        ("show", "length", "no such"),
+        ("export", "/tmp/x.json", "no such"),
+        ("import", "/no/such.json", "no such"),
+        ("retire", "length", "no such"),
         ("list", "--status", "splendid"),
     ],
 )
