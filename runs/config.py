@@ -67,6 +67,22 @@ class JobConfig(BaseModel):
     """What the run may spend."""
 
 
+ROLES = ("judge", "teacher", "verifier", "embedder")
+"""The models of a discovery run."""
+MAY_CHANGE = (
+    "max_concurrency",
+    "timeout_s",
+    "max_retries",
+    "keep_alive",
+    "slots",
+    "threads",
+    "api_key_env",
+    "headers",
+    "price_input",
+    "price_output",
+)
+"""Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
+
 C = TypeVar("C", bound=JobConfig)
 
 
@@ -119,6 +135,31 @@ def load_config(
     values: dict[str, Any] = _read_yaml(path) if path else {}
     for key, value in (given or {}).items():
         _put(values, key, value)
+    _set(values, settings)
+    return _checked(values, kind, str(path) if path else "configuration")
+
+
+def change_config(path: Path, settings: Sequence[str], *, kind: type[JobConfig] = RunConfig) -> str:
+    """The text of a begun job's configuration with `key=value` changes; ConfigError for what is fixed by then.
+
+    JobConfig as `kind` stands for one whose class is not known: its budget may change.
+    """
+    for setting in settings:
+        key = setting.partition("=")[0]
+        role, _, name = key.partition(".")
+        if role != "budget" and (kind is JobConfig or role not in ROLES or name not in MAY_CHANGE):
+            models = "" if kind is JobConfig else f" and, of {', '.join(ROLES)}, {', '.join(MAY_CHANGE)}"
+            raise ConfigError(
+                f"--set {key}: is fixed when a run begins, or results of two settings would be mixed; what may change "
+                f"is budget{models}. Start a new run for the rest"
+            )
+    values = _read_yaml(path)
+    _set(values, settings)
+    _checked(values, kind, str(path))
+    return yaml.safe_dump(values, sort_keys=True, allow_unicode=True)
+
+
+def _set(values: dict[str, Any], settings: Sequence[str]) -> None:
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
@@ -127,9 +168,11 @@ def load_config(
             _put(values, key, yaml.safe_load(text))
         except yaml.YAMLError:
             raise ConfigError(f"--set {setting!r}: the value is not YAML; put it in quotes") from None
+
+
+def _checked(values: dict[str, Any], kind: type[C], where: str) -> C:
     if values.get("profile") == "paper":
         values = _over(PAPER, values)
-    where = str(path) if path else "configuration"
     try:
         return kind.model_validate(values)
     except ValidationError as error:
