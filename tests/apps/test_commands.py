@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from biasscope.apps.cli.main import main
+from biasscope.simulation.scripted import ScriptedServer
 from world_runs import FaultyWorld, settings, start, write_config
 
 
@@ -205,6 +206,17 @@ def test_doctor(cli, server):
         code, out, err = cli("doctor", "--model", f"openai:world@{lacking.url}")
     assert code == 3
     assert "Traceback" not in out + err
+
+
+def test_doctor_says_what_a_model_means_for_its_role(cli, values, tmp_path):
+    with ScriptedServer(lambda body: "yes", refuses=["response_format", "logprobs"]) as plain:
+        changed = values | {role: {"model": f"openai:m@{plain.url}"} for role in ("judge", "teacher")}
+        code, out, _ = cli("doctor", write_config(tmp_path / "run.yaml", changed), "--json")
+    found = json.loads(out)
+    assert code == 3
+    assert {role: found[role]["works"] for role in found} == {"judge": "yes", "teacher": "no", "embedder": "yes"}
+    assert not any("JSON" in said for said in found["judge"]["says"])
+    assert "a teacher names, words and compares biases in JSON" in found["teacher"]["says"][0]
 
 
 def test_a_start_that_failed_leaves_the_name_free(cli, tmp_path):
