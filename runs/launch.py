@@ -21,7 +21,7 @@ from . import jobs
 from .config import RunConfig, load_config
 from .folder import RunFolder
 from .inputs import load_pairs, start_library
-from .jobs import Listener, State, locked
+from .jobs import Listener, State, change, locked
 from .planned import read_plan
 from .report import write_report
 
@@ -63,11 +63,12 @@ async def drive(
 ) -> Outcome:
     """Run or go on with a run until it has finished, spent its budget or waits for approval.
 
-    `changes` are `key=value` settings that may differ from the run's own: budget and models' concurrency.
+    `changes` are `key=value` settings to change for good: the budget, and how models are reached (`MAY_CHANGE`).
     Whatever happens, what was paid for stays in the store.
     """
-    config = load_config(folder.config, changes)
     with locked(folder):
+        change(folder, changes)
+        config = load_config(folder.config)
         async with opened(folder, config, listener) as context:
             store = context.store
             outcome = await _loop(folder, config, context, approval)
