@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from .engines.probe import ProbeReport
 from .engines.reference import ModelSpec
-from .opening import JudgeSpec
+from .judges.specs import PairwiseSpec, ScoreSpec
 
 Role = Literal["judge", "teacher", "verifier", "embedder", ""]
 Works = Literal["yes", "in part", "no"]
@@ -37,7 +37,9 @@ def fitness(role: Role, spec: ModelSpec, report: ProbeReport) -> Fitness:
 
 def _meaning(role: Role, spec: ModelSpec, report: ProbeReport) -> tuple[Works, tuple[str, ...]]:
     if role == "judge":
-        if not isinstance(spec, JudgeSpec) or spec.mode == "reasoning":
+        if isinstance(spec, ScoreSpec):
+            return "yes", ("scores",)
+        if not isinstance(spec, PairwiseSpec) or spec.mode == "reasoning":
             return "yes", ("reasons and verdicts as text",)
         if report.logprobs:
             return "yes", ("verdicts as probabilities",)

@@ -44,7 +44,8 @@ def mistakes(error: ValidationError, whole: str = "") -> list[str]:
     """One line for each mistake: field, what is wrong, the value. `whole` names the thing for what is not a field's."""
     lines = []
     for item in error.errors(include_url=False):
-        field = ".".join(str(p) for p in item["loc"]) or whole
+        # Parts in brackets are tags of pydantic, such as the kind of a judge, and stand in no file.
+        field = ".".join(p for p in map(str, item["loc"]) if not p.startswith("(")) or whole
         said = f"{field}: {_message(item)}" if field else _message(item)
         hidden = item["type"] in _NO_VALUE or any(part in _SECRET for part in item["loc"])
         lines.append(said if hidden else f"{said} (got {short(item['input'])})")

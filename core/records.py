@@ -82,6 +82,9 @@ class Judgment(Record):
     p_rejected: float | None = None
     """P(rejected) / (P(chosen) + P(rejected)) from token log-probabilities, where there are any."""
     tie_mass: float | None = None
+    score_chosen: float | None = None
+    """The judge's score of the chosen answer, on its own scale, where it scores."""
+    score_rejected: float | None = None
     reasoning: str = ""
     request_id: str = ""
     draw: int = 0

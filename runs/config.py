@@ -26,7 +26,7 @@ def _source(value: Any) -> Any:
 
 
 ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
-JudgeField = Annotated[JudgeSpec, BeforeValidator(_reference)]
+JudgeField = JudgeSpec
 TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
 
