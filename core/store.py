@@ -22,7 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from .calls import Completion, Role, Stage, Usage
 from .database import as_store_error, open_database, store_url
 from .errors import StoreError
-from .records import Failure, PreferencePair, Record
+from .records import Drop, Failure, Item, PreferencePair, Record
 from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
 
 R = TypeVar("R", bound=Record)
@@ -92,10 +92,18 @@ class Store:
         self._submit(notes, [row], replace=True).result()
 
     def forget_failures(self, run_id: str, stage: str) -> None:
-        """Drop the failures of a stage that starts again: it writes anew what still fails."""
-        table = RECORDS[Failure]
+        """Delete the failures of a stage that starts again: it writes anew what still fails."""
+        self._forget(RECORDS[Failure], run_id=run_id, stage=stage)
+
+    def replace_outcome(self, run_id: str, drops: Sequence[Drop], items: Sequence[Item]) -> None:
+        """What came of making a data set, in place of what came of it before. Annotations are never touched."""
+        for kind, records in ((Drop, drops), (Item, items)):
+            self._forget(RECORDS[kind], run_id=run_id)
+            self.write_now(*records)
+
+    def _forget(self, table: sa.Table, **where: str) -> None:
         with as_store_error(self.url), self._engine.begin() as connection:
-            connection.execute(sa.delete(table).where(table.c.run_id == run_id, table.c.stage == stage))
+            connection.execute(sa.delete(table).where(*_conditions(table, where)))
 
     # Reading
 
