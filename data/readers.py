@@ -44,7 +44,8 @@ def read_rows(spec: SourceSpec) -> Iterator[Row]:
     if kind is None and _HUB_ID.fullmatch(spec.source):
         return _through_datasets(spec, spec.source)
     raise DataError(
-        f"{spec.source!r} is no file or folder here: check the path, or give a hub data set (owner/name) or 'builtin'"
+        f"{spec.source!r} is no file or folder here: check the path, or give a hub data set (owner/name), 'builtin' or "
+        "'builtin:relevance'"
     )
 
 

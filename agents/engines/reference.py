@@ -6,6 +6,7 @@ local:                          the best model for this machine (see `gguf`); as
 local:smollm2                   the packaged SmolLM2-135M; as embedder local:minilm
 local:/path/model.gguf          a GGUF file
 local:org/repo/file.gguf        a GGUF file from the model hub
+embed:relevance                 a scorer: how near an answer is to its question in the packaged MiniLM
 """
 
 import os
@@ -20,9 +21,12 @@ from ...core.errors import ConfigError
 from ...core.ids import content_id
 
 OPENAI_URL = "https://api.openai.com/v1"
-SCHEMES = ("openai", "local")
-SCORERS: tuple[str, ...] = ()
+SCHEMES = ("openai", "local", "embed")
+SCORERS: tuple[str, ...] = ("embed",)
 """Schemes whose models give a number for one answer; see `judges.score`."""
+IN_PROCESS = ("local", "embed")
+"""Schemes whose models run here and cost no money."""
+_EMBEDDED_AT_ONCE = 64
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
 _AT_URL = re.compile(r"@(?=https?://)")
 
@@ -138,6 +142,8 @@ class ModelSpec(BaseModel):
                 fields["base_url"] = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         else:
             fields["model"] = reference
+            if scheme == "embed":  # what is in flight is embedded together
+                fields.setdefault("max_concurrency", _EMBEDDED_AT_ONCE)
             if fields.get("base_url") is not None:
                 raise ValueError(f"{reference!r} runs in this process and has no base_url; write openai:MODEL@URL")
         return fields
