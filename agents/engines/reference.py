@@ -12,7 +12,7 @@ embed:relevance                 a scorer: how near an answer is to its question 
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -37,6 +37,8 @@ class ModelSpec(BaseModel):
     """A model and how to speak to it. Holds no secret: keys are named by environment variable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schemes: ClassVar[tuple[str, ...]] = SCHEMES
 
     model: str
     """Reference, as in the head of this module."""
@@ -124,10 +126,10 @@ class ModelSpec(BaseModel):
         fields = dict(given)
         reference = fields["model"].strip()
         scheme, colon, target = reference.partition(":")
-        if not colon or scheme not in SCHEMES:
+        if not colon or scheme not in cls.schemes:
             raise ValueError(
                 f"{_shown(reference)!r} is no model reference: it starts with none of "
-                f"{', '.join(s + ':' for s in SCHEMES)}; write one of {_EXAMPLES}"
+                f"{', '.join(s + ':' for s in cls.schemes)}; write one of {_EXAMPLES}"
             )
         if scheme == "openai":
             name, *url = _AT_URL.split(target, maxsplit=1)
