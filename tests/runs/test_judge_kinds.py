@@ -1,7 +1,7 @@
 """Every kind of judge goes through discovery, validation and a kill, over real HTTP."""
 
 from biasscope.core.records import Explanation, Judgment
-from biasscope.runs.launch import open_store
+from biasscope.runs.jobs import open_store
 from biasscope.simulation.judging import read
 from biasscope.simulation.scripted import Reply
 from world_runs import FaultyWorld, settings, start
