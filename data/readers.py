@@ -25,7 +25,8 @@ def read_rows(spec: SourceSpec, notes: list[str] | None = None) -> Iterator[Row]
     if kind_of(path) is None and _HUB_ID.fullmatch(spec.source):
         return read_hub(spec)
     raise DataError(
-        f"{spec.source!r} is no file or folder here: check the path, or give a hub data set (owner/name) or 'builtin'"
+        f"{spec.source!r} is no file or folder here: check the path, or give a hub data set (owner/name), 'builtin' or "
+        "'builtin:relevance'"
     )
 
 

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, overload
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import JudgeSpec, TeacherSpec
@@ -116,6 +124,17 @@ class RunConfig(LoopSettings, JobConfig):
     """Preference pairs on which they are validated; None: half of the target pairs, by seed."""
     library: Path | None = None
     """A library file (`biasscope library export`) to start from."""
+    features: Path | None = None
+    """Text features of your own, a .yaml or .py file (docs/features.md), beside the packaged ones."""
+
+    @model_validator(mode="after")
+    def _somebody_names(self) -> "RunConfig":
+        if self.discovery.by in ("llm", "both") and not self.teacher.has_model:
+            raise ValueError(
+                f"discovery.by: {self.discovery.by} needs a teacher with a model to name biases; write contrasts, or "
+                "give teacher.model"
+            )
+        return self
 
 
 @overload

@@ -145,9 +145,16 @@ class Desk(Generic[C]):
         self.models[role] = judge.name
         return judge
 
+    def teacher_model(self, role: str, spec: TeacherSpec) -> Model | None:
+        """Open the teacher's model; None for the teacher `rules`."""
+        if spec.has_model:
+            return self.model(role, spec)
+        self.models[role] = "rules"
+        return None
+
     def teacher(self, role: str, spec: TeacherSpec) -> Teacher:
         """Open a teacher."""
-        return open_teacher(spec, self.model(role, spec), self.run_id)
+        return open_teacher(spec, self.teacher_model(role, spec), self.run_id)
 
     def embedder(self, spec: ModelSpec) -> Embedder:
         """Open the embedder."""

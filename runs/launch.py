@@ -11,6 +11,8 @@ from typing import Any
 from langgraph.types import Command
 
 from ..agents.opening import open_teacher
+from ..agents.verifier import LLMVerifier, RulesVerifier
+from ..bias_library.features import load_features, user_features
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.records import Bias
 from ..graph.build import build
@@ -20,7 +22,7 @@ from ..graph.nodes.admit import meant
 from . import jobs
 from .config import RunConfig, load_config
 from .folder import RunFolder
-from .inputs import load_pairs, start_library
+from .inputs import features_hash, load_pairs, start_library
 from .jobs import Listener, State, change, locked
 from .planned import read_plan
 from .report import write_report
@@ -151,11 +153,12 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
     """A run's store, models and pairs, for as long as it is driven."""
     async with jobs.opened(folder, config, listener) as desk:
         judge = desk.judge("judge", config.judge)
-        teacher_model = desk.model("teacher", config.teacher)
-        verifier = desk.model("verifier", config.verifier) if config.verifier else teacher_model
-        desk.models["verifier"] = verifier.name
+        teacher_model = desk.teacher_model("teacher", config.teacher)
+        verifier_model = desk.model("verifier", config.verifier) if config.verifier else teacher_model
+        desk.models["verifier"] = verifier_model.name if verifier_model else "rules"
         embedder = desk.embedder(config.embedder)
-        desk.begin(load_pairs(desk.store, desk.run_id, config))
+        features = load_features() | (user_features(config.features) if config.features else {})
+        desk.begin(load_pairs(desk.store, desk.run_id, config) | features_hash(config))
         yield Context(
             run_id=desk.run_id,
             store=desk.store,
@@ -163,13 +166,14 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
             progress=desk.progress,
             width=desk.width,
             judge=judge,
-            teacher=open_teacher(config.teacher, teacher_model, desk.run_id),
-            verifier_model=verifier,
+            teacher=open_teacher(config.teacher, teacher_model, desk.run_id, features),
+            verifier=LLMVerifier(verifier_model) if verifier_model else RulesVerifier(features),
             verify_answers=config.validation.verify_answers,
             both_orders=config.orders == "both",
             settings=config,
             teacher_model=teacher_model,
             embedder=embedder,
+            features=features,
         )
 
 
