@@ -66,10 +66,15 @@ class BenchmarkRow(BaseModel):
         return self.response_B if self.chosen_first else self.response_A
 
 
+def clean_answer(text: str) -> str:
+    """A rewritten answer as it is stored and published: cleaned of what every data set that is read is cleaned of."""
+    return clean(text, Counter())
+
+
 def make_row(source: PreferencePair, rejected: str, *, seed: int, **fields: Any) -> BenchmarkRow:
     """The row of an item: positions drawn from `seed` and the item; `fields` are those that do not follow from the
-    source pair. Control characters are cleaned as in every data set that is read."""
-    text = clean(rejected, Counter())
+    source pair."""
+    text = clean_answer(rejected)
     item_id = content_id("pair", source.prompt, source.chosen, text)
     chosen_first = draw_order(item_id, seed) == "chosen_first"
     answers = (source.chosen, text) if chosen_first else (text, source.chosen)
