@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...agents.judge import Judge
+from ...agents.judges.protocol import Judge
 from ...core.job import Job
 from ...core.records import ORIGINAL, Order, PreferencePair, Verdict, bias_arm
 from ...data.benchmark import BenchmarkRow
@@ -66,6 +66,6 @@ async def _verdicts(job: Job, stage: str, judges: Sequence[Judge], shown: Sequen
 
     found = await job.run_all(stage, questions, work, lambda q: q.subject)
     given: Given = {}
-    for key, verdict in zip(keys, found, strict=True):
-        given[key] = (*given.get(key, ()), verdict)
+    for place, verdict in zip(keys, found, strict=True):
+        given[place] = (*given.get(place, ()), verdict)
     return given
