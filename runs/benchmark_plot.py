@@ -57,7 +57,7 @@ def _draw(rows: Sequence[tuple[str, Part]], width: int) -> Figure:
     top = figure.get_figheight() * 72 - 16
     for k, (label, colour, marker) in enumerate((("source pairs", BLUE, "o"), ("benchmark", CORAL, "s"))):
         x = left + 10 + 130 * k
-        axes.annotate(label, (x + 12, top), xycoords="figure pixels", va="center", color=INK, fontsize=12)
+        axes.annotate(label, (x + 12, top), xycoords="figure points", va="center", color=INK, fontsize=12)
         axes.plot(x / width, top / (figure.get_figheight() * 72), marker, color=colour, markersize=8, clip_on=False,
                   transform=figure.transFigure)  # fmt: skip
     axes.set_xlabel("error rate, % (dashed: chance)", color=MUTED, labelpad=8)
