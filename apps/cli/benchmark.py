@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ...builders.benchmark.funnel import STEP_NAMES, Funnel
-from ...builders.benchmark.publish import push
 from ...builders.benchmark.scores import Evaluation, Figure
 from ...core.errors import ConfigError, UserError
 from ...core.visible import one_line
+from ...data.push import push_folder
 from ...runs.benchmark import BenchmarkConfig, run_build, stored_funnel
 from ...runs.benchmark_evaluation import Evaluated, EvaluationConfig, run_evaluation
 from ...runs.benchmark_final import FINAL, finalise_run
@@ -130,7 +130,7 @@ def finalize(
     for warning in done.warnings:
         _say(console, f"warning: {warning}")
     if push_to:
-        _say(console, f"pushed to {push(folder.path / FINAL, push_to, private=not public)}")
+        _say(console, f"pushed to {push_folder(folder.path / FINAL, push_to, private=not public)}")
 
 
 @app.command("evaluate")
