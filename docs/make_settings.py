@@ -55,7 +55,7 @@ def settings() -> str:
     made = "The keys of a run's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`."
     lines = ["# Settings", "", made]
     seen: dict[type[BaseModel], str] = {}
-    for title, job, prefix, model in ((title, job, *part) for title, job in JOBS for part in parts(job)):
+    for title, job, prefix, model in ((name, kind, *part) for name, kind in JOBS for part in parts(kind)):
         if model is BudgetSettings and job is not RunConfig:
             continue
         if model in seen:
