@@ -18,14 +18,20 @@ VerifyAnswers = Literal["exact", "model", "off"]
 
 
 @dataclass(frozen=True)
-class Bench(Job):
-    """A job with the roles that make and judge arms."""
+class Workshop(Job):
+    """A job with the roles that make arms."""
 
-    judge: Judge
     teacher: Teacher
     verifier: Verifier
     verify_answers: VerifyAnswers
     """How a rewrite that has become right is noticed: exact extraction, with a model where that is silent, or not."""
+
+
+@dataclass(frozen=True)
+class Bench(Workshop):
+    """A job with the roles that make and judge arms."""
+
+    judge: Judge
     both_orders: bool
     """Judge every arm in both orders, else in the pair's drawn one."""
 
@@ -57,7 +63,7 @@ class Outcome:
         return self.perturbation is not None and self.perturbation.answer_change == "changed"
 
 
-async def rewrite(bench: Bench, pair: PreferencePair, bias: Bias | None, *, stage: Stage) -> Perturbation:
+async def rewrite(bench: Workshop, pair: PreferencePair, bias: Bias | None, *, stage: Stage) -> Perturbation:
     """The rejected answer in the bias's arm, or in the placebo arm for None, checked and stored."""
     if bias is None:
         made = await bench.teacher.placebo(pair, stage=stage)
@@ -66,7 +72,7 @@ async def rewrite(bench: Bench, pair: PreferencePair, bias: Bias | None, *, stag
     return await keep(bench, pair, made, stage=stage)
 
 
-async def keep(bench: Bench, pair: PreferencePair, made: Perturbation, *, stage: Stage) -> Perturbation:
+async def keep(bench: Workshop, pair: PreferencePair, made: Perturbation, *, stage: Stage) -> Perturbation:
     """A rewrite, checked for a final answer that has become right, and stored."""
     made = made.model_copy(update={"answer_change": await _answer_change(bench, pair, made.text, stage)})
     await bench.store.write(made)
@@ -113,7 +119,7 @@ async def bias_outcome(bench: Bench, pair: PreferencePair, bias: Bias, *, stage:
 
 
 async def _answer_change(
-    bench: Bench, pair: PreferencePair, text: str, stage: Stage
+    bench: Workshop, pair: PreferencePair, text: str, stage: Stage
 ) -> Literal["same", "changed", "unknown"]:
     """same: still wrong; changed: the rewrite has become right (METHOD section 3, controls)."""
     mode = bench.verify_answers

@@ -1,10 +1,10 @@
 """What every piece of work on a store has: whose rows it writes, its seed, its progress and how much runs at once."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from .pool import run_all
+from .pool import run_all, stream_all
 from .progress import Progress
 from .store import Store
 
@@ -37,4 +37,25 @@ class Job:
             subject=subject,
             progress=self.progress,
             width=self.width,
+        )
+
+    def stream_all(
+        self,
+        stage: str,
+        items: Iterable[T],
+        work: Callable[[T], Awaitable[R]],
+        subject: Callable[[T], str],
+        total: int,
+    ) -> AsyncIterator[tuple[T, R | None]]:
+        """`run_all` in flat memory: each item with its result, in order, as they come."""
+        return stream_all(
+            items,
+            work,
+            store=self.store,
+            run_id=self.run_id,
+            stage=stage,
+            subject=subject,
+            progress=self.progress,
+            width=self.width,
+            total=total,
         )

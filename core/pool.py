@@ -1,7 +1,8 @@
 """Run many calls at once in flat memory, turning failed items into Failure rows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from .errors import CallFailed
@@ -56,6 +57,54 @@ async def run_all(
         raise stopped[0]
     progress.finish()
     return results
+
+
+async def stream_all(
+    items: Iterable[T],
+    work: Callable[[T], Awaitable[R]],
+    *,
+    store: Store,
+    run_id: str,
+    stage: str,
+    subject: Callable[[T], str],
+    progress: Progress,
+    width: int,
+    total: int,
+) -> AsyncIterator[tuple[T, R | None]]:
+    """`run_all` for streams of any length: each item with its result, in the order of the items, as soon as it and
+    all before it are done. At most `width` items are held; `total` is for the progress only.
+    """
+    store.forget_failures(run_id, stage)
+    progress.start(stage, total)
+
+    async def attempt(item: T) -> R | None:
+        try:
+            return await work(item)
+        except CallFailed as failed:
+            await store.write(failure(run_id, stage, subject(item), failed))
+            progress.failed()
+            return None
+
+    source = iter(items)
+    flying: deque[tuple[T, asyncio.Task[R | None]]] = deque()
+    try:
+        while True:
+            while len(flying) < width:
+                try:
+                    item = next(source)
+                except StopIteration:
+                    break
+                flying.append((item, asyncio.create_task(attempt(item))))
+            if not flying:
+                break
+            item, task = flying.popleft()
+            result = await task
+            progress.step()
+            yield item, result
+    finally:
+        # Whatever stops the stream: what is in flight has been paid for and comes to its end.
+        await asyncio.gather(*(task for _, task in flying), return_exceptions=True)
+    progress.finish()
 
 
 def failure(run_id: str, stage: str, subject: str, failed: CallFailed) -> Failure:

@@ -144,13 +144,13 @@ def _pair(spec: SourceSpec, draft: Draft, tally: Tally) -> PreferencePair | Drop
         chosen=chosen,
         rejected=rejected,
         domain=domain,
-        source=_source_name(spec),
+        source=source_name(spec),
         source_id=clean(draft.source_id, tally.oddities),
         meta={k: clean(v, tally.oddities) for k, v in draft.meta.items()},
     )
 
 
-def _source_name(spec: SourceSpec) -> str:
+def source_name(spec: SourceSpec) -> str:
     """The file's name without its folder, so that a pair is the same record on every machine; or the hub id."""
     local = spec.source.startswith(("/", ".", "~")) or spec.source.count("/") != 1 or Path(spec.source).exists()
     return Path(spec.source).name if local else spec.source

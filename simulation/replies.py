@@ -79,7 +79,7 @@ def embeddings(world: Compiled, body: dict[str, Any]) -> dict[str, Any]:
 
 def _said(world: Compiled, asked: Asked) -> Said:
     fields, kind = asked.fields, task(asked)
-    if kind in ("judge", "explain", "explain_other"):
+    if kind in ("judge", "explain", "explain_other", "argue"):
         return _judged(world, asked, kind)
     if kind == "chat":
         return Said("I can compare answers, rewrite them and describe what sets them apart.")
@@ -103,9 +103,12 @@ def _said(world: Compiled, asked: Asked) -> Said:
 def _judged(world: Compiled, asked: Asked, kind: str) -> Said:
     fields = asked.fields
     reading = read(world, fields.get("question", ""), fields["answer_a"], fields["answer_b"])
-    if kind == "explain_other":
+    if kind in ("explain_other", "argue"):
         given = fields["verdict"].strip().strip("[]").upper()[-1:]
-        return Said(explanation(world, reading, given if given in ("A", "B", "C") else "A", asked.key))
+        given = given if given in ("A", "B", "C") else "A"
+        if kind == "argue":
+            return Said(f"{reasoning(world, reading, given, asked.key)}\n\n[[{given}]]")
+        return Said(explanation(world, reading, given, asked.key))
     letters = probabilities(world, reading)
     letter = _letter(world, reading, letters, asked)
     if kind == "explain":

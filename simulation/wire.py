@@ -66,7 +66,7 @@ def task(asked: Asked) -> str:
         if "verdict" in properties or (not properties and '"verdict"' in asked.last):
             return "verify_answer"
         if "verdict" in has:
-            return "explain_other"
+            return "argue" if "alone on the last line" in asked.last else "explain_other"
         turns = [role for role, _ in asked.messages if role == "assistant"]
         # After its verdict the judge is asked to go on, unless it is only reminded of the form of a verdict.
         reminded = "[[A]]" in asked.last or re.search(r"\bone letter\b", asked.last)

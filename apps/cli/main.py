@@ -14,6 +14,7 @@ from . import (
     data,
     discover,
     doctor,
+    dpo,
     features,
     library,
     plan,
@@ -37,6 +38,7 @@ app.command("report")(runs.report)
 app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
+app.command("augment")(dpo.augment)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(world.app, name="world")
@@ -45,9 +47,11 @@ app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+app.add_typer(dpo.app, name="dpo")
 app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
+discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment}
 
 
 @app.callback(invoke_without_command=True)
