@@ -1,4 +1,4 @@
-"""Write docs/settings.md and docs/commands.md from the code: `python docs/make_settings.py`."""
+"""Write the pages of settings and commands from the code: `python docs/make_settings.py`."""
 
 import ast
 import inspect
@@ -12,6 +12,15 @@ from biasscope.apps.cli.main import app
 from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
 from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
+from biasscope.runs.preferences import AugmentConfig, DpoConfig
+from biasscope.training.settings import (
+    DpoSettings,
+    GrpoSettings,
+    LoraSettings,
+    RewardSettings,
+    SftSettings,
+    TrainingSettings,
+)
 from pydantic import BaseModel
 from typer.main import get_command
 
@@ -20,8 +29,18 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("A run", RunConfig),
     ("A benchmark (`biasscope benchmark build`)", BenchmarkConfig),
     ("An evaluation (`biasscope benchmark evaluate --config`)", EvaluationConfig),
+    ("DPO pairs (`biasscope dpo build`)", DpoConfig),
+    ("Augmented pairs (`biasscope augment`)", AugmentConfig),
 )
 """Kinds of jobs with the titles of their settings."""
+TRAININGS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("lora", LoraSettings),
+    ("`biasscope train dpo`", DpoSettings),
+    ("`biasscope train sft`", SftSettings),
+    ("`biasscope train grpo`", GrpoSettings),
+    ("`biasscope train reward`", RewardSettings),
+)
+"""Kinds of training with their titles."""
 
 
 def docstrings(model: type[BaseModel]) -> dict[str, str]:
@@ -84,6 +103,21 @@ def settings() -> str:
     return "\n".join(lines) + "\n"
 
 
+def training_settings() -> str:
+    """The page on the settings of trainings."""
+    made = "The keys of a training's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`."
+    lines = ["# Settings of trainings", "", made]
+    for title, model in (("All kinds", TrainingSettings), *TRAININGS):
+        texts, shared = docstrings(model), TrainingSettings.model_fields if model is not TrainingSettings else {}
+        prefix = "lora." if model is LoraSettings else ""
+        lines += ["", f"## {title}", "", " ".join((model.__doc__ or "").split()), ""]
+        lines += ["| key | default | meaning |", "|---|---|---|"]
+        for name, field in model.model_fields.items():
+            if name not in shared or field.default != shared[name].default:
+                lines.append(f"| `{prefix}{name}` | {_default(field)} | {texts[name]} |")
+    return "\n".join(lines) + "\n"
+
+
 def _default(field: Any) -> str:
     if field.is_required():
         return "needed"
@@ -120,4 +154,5 @@ def leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 if __name__ == "__main__":
     (HERE / "settings.md").write_text(settings(), encoding="utf-8")
+    (HERE / "training-settings.md").write_text(training_settings(), encoding="utf-8")
     (HERE / "commands.md").write_text(commands(), encoding="utf-8")

@@ -61,7 +61,7 @@ class Augmenter:
             "source": pair.source,
             "source_id": pair.source_id,
         }
-        rows: dict[str, list[Row]] = {NEGATIVES: [negatives], JUDGING: [], COLD_START: []}
+        rows: dict[str, list[Row]] = {NEGATIVES: [negatives], JUDGING: []} | ({COLD_START: []} if self.advocate else {})
         for shown, perturbation, text in made:
             row, answers = self._judging(pair, shown, perturbation, text)
             rows[JUDGING].append(row)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from biasscope.core.errors import BudgetReached, CallFailed
-from biasscope.core.pool import run_all
+from biasscope.core.pool import run_all, stream_all
 from biasscope.core.progress import Progress
 from biasscope.core.records import Failure
 from biasscope.core.store import Store
@@ -90,3 +90,74 @@ async def test_nothing_to_do(store):
         raise AssertionError("never called")
 
     assert await run(store, [], work) == []
+
+
+async def streamed(store, items, work, width=4):
+    found = []
+    async for pair in stream_all(
+        items,
+        work,
+        store=store,
+        run_id="r",
+        stage="make",
+        subject=str,
+        progress=Progress(store, "r"),
+        width=width,
+        total=5,
+    ):
+        found.append(pair)
+    return found
+
+
+async def test_a_stream_gives_items_in_order_with_failures_as_rows(store):
+    async def work(k):
+        await asyncio.sleep(0.001 * (5 - k))
+        if k == 2:
+            raise CallFailed("refused", "declined", "no", "req")
+        return k * 10
+
+    assert await streamed(store, range(5), work) == [(0, 0), (1, 10), (2, None), (3, 30), (4, 40)]
+    [row] = store.select(Failure, run_id="r")
+    assert (row.stage, row.subject) == ("make", "2")
+    assert store.note("r", "progress")["done"] == 5
+
+
+async def test_a_stream_holds_no_more_than_its_width(store):
+    held, most, pulled = 0, 0, []
+
+    def items():
+        for k in range(50):
+            pulled.append(k)
+            yield k
+
+    async def work(k):
+        nonlocal held, most
+        held += 1
+        most = max(most, held)
+        await asyncio.sleep(0.001 if k else 0.05)  # the first one is slow and holds up the rest
+        held -= 1
+        return k
+
+    seen = []
+    async for item, _ in stream_all(
+        items(), work, store=store, run_id="r", stage="s", subject=str, progress=Progress(store, "r"), width=4, total=50
+    ):
+        seen.append(item)
+        assert len(pulled) - len(seen) <= 4
+    assert seen == list(range(50))
+    assert most == 4
+
+
+async def test_a_broken_stream_lets_items_in_flight_finish(store):
+    finished = []
+
+    async def work(k):
+        if k == 1:
+            raise BudgetReached("the budget of 1 call is spent")
+        await asyncio.sleep(0.02)
+        finished.append(k)
+        return k
+
+    with pytest.raises(BudgetReached):
+        await streamed(store, range(100), work)
+    assert finished == [0, 2, 3, 4]  # one more was begun when the first came to its end
