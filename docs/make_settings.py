@@ -107,7 +107,8 @@ def training_settings() -> str:
     """The page on the settings of trainings."""
     made = "The keys of a training's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`."
     lines = ["# Settings of trainings", "", made]
-    for title, model in (("All kinds", TrainingSettings), *TRAININGS):
+    every: tuple[tuple[str, type[BaseModel]], ...] = (("All kinds", TrainingSettings), *TRAININGS)
+    for title, model in every:
         texts, shared = docstrings(model), TrainingSettings.model_fields if model is not TrainingSettings else {}
         prefix = "lora." if model is LoraSettings else ""
         lines += ["", f"## {title}", "", " ".join((model.__doc__ or "").split()), ""]

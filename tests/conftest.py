@@ -1,4 +1,4 @@
-"""Fixtures that whole runs and commands share. `world_runs` and `postgres` are imported by name from any test."""
+"""Fixtures that whole runs and commands share. The helpers beside it are imported by name from any test."""
 
 import importlib.util
 import sys
@@ -24,6 +24,8 @@ def _shared(name):
 
 
 world_runs, postgres = _shared("world_runs"), _shared("postgres")
+_shared("tiny_model")
+_shared("training_files")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from .budget import Budget, Budgeted
 from .embedded import Embedded
 from .limited import Breaker, Limited
 from .openai_compatible import OpenAICompatible
+from .pretrained import Pretrained
 from .reference import IN_PROCESS, ModelSpec, parse_reference
 from .relevance import open_relevance
 from .stored import Stored
@@ -22,6 +23,8 @@ def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = ""
     spec = parse_reference(spec)
     if spec.scheme == "embed":
         return open_relevance(spec)
+    if spec.scheme == "hf":
+        return Pretrained(spec)
     return Embedded(spec, run_id=run_id) if spec.scheme == "local" else OpenAICompatible(spec, run_id=run_id)
 
 

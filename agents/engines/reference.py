@@ -6,6 +6,7 @@ local:                          the best model for this machine (see `gguf`); as
 local:smollm2                   the packaged SmolLM2-135M; as embedder local:minilm
 local:/path/model.gguf          a GGUF file
 local:org/repo/file.gguf        a GGUF file from the model hub
+hf:/path/folder                 a model or adapter in Hugging Face format, run by transformers (extra train)
 embed:relevance                 a scorer: how near an answer is to its question in the packaged MiniLM
 """
 
@@ -22,10 +23,10 @@ from ...core.ids import content_id
 from ...core.mistakes import mistakes
 
 OPENAI_URL = "https://api.openai.com/v1"
-SCHEMES = ("openai", "local", "embed")
+SCHEMES = ("openai", "local", "embed", "hf")
 SCORERS: tuple[str, ...] = ("embed",)
 """Schemes whose models give a number for one answer; see `judges.score`."""
-IN_PROCESS = ("local", "embed")
+IN_PROCESS = ("local", "embed", "hf")
 """Schemes whose models run here and cost no money."""
 _EMBEDDED_AT_ONCE = 64
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
@@ -93,7 +94,7 @@ class ModelSpec(BaseModel):
     @property
     def timeout(self) -> float:
         """Seconds for one attempt."""
-        return self.timeout_s or (1800.0 if self.scheme == "local" else 120.0)
+        return self.timeout_s or (1800.0 if self.scheme in ("local", "hf") else 120.0)
 
     @property
     def settings_id(self) -> str:
