@@ -13,6 +13,7 @@ from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
 from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
 from biasscope.runs.preferences import AugmentConfig, DpoConfig
+from biasscope.runs.treatments import TreatmentConfig
 from biasscope.training.settings import (
     DpoSettings,
     GrpoSettings,
@@ -31,6 +32,7 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("An evaluation (`biasscope benchmark evaluate --config`)", EvaluationConfig),
     ("DPO pairs (`biasscope dpo build`)", DpoConfig),
     ("Augmented pairs (`biasscope augment`)", AugmentConfig),
+    ("Treatments (`biasscope mitigate`)", TreatmentConfig),
 )
 """Kinds of jobs with the titles of their settings."""
 TRAININGS: tuple[tuple[str, type[BaseModel]], ...] = (

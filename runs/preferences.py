@@ -16,7 +16,6 @@ from ..builders.preferences.augment import Augmenter
 from ..builders.preferences.build import Make, build
 from ..builders.preferences.candidates import Planned
 from ..builders.preferences.card import Making, write_card
-from ..builders.preferences.contamination import PromptIndex
 from ..builders.preferences.responses import response_unit
 from ..builders.preferences.rewriting import Refused, Studio
 from ..builders.preferences.settings import AugmentSettings, DpoSettings, PreferenceSettings
@@ -27,6 +26,7 @@ from ..core.calls import Model
 from ..core.errors import ConfigError
 from ..core.records import Bias
 from ..data.benchmark import public_name
+from ..data.contamination import PromptIndex
 from ..data.report import Tally
 from ..data.sources import iter_pairs, source_name
 from .biases import biases_hash, settled_biases

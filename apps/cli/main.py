@@ -17,6 +17,7 @@ from . import (
     dpo,
     features,
     library,
+    mitigate,
     plan,
     runs,
     selftest,
@@ -38,6 +39,7 @@ app.command("report")(runs.report)
 app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
+app.command("mitigate")(mitigate.mitigate)
 app.command("augment")(dpo.augment)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(benchmark.app, name="benchmark")
@@ -51,7 +53,7 @@ app.add_typer(dpo.app, name="dpo")
 app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
-discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment}
+discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment, "treatment": mitigate.resume_treatments}
 
 
 @app.callback(invoke_without_command=True)

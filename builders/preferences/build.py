@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ...core.ids import content_id
 from ...core.records import Bias, Drop, Failure, PreferencePair
+from ...data.contamination import PromptIndex
 from ..benchmark.funnel import Funnel, Step, make_step
 from .candidates import LeftOut, Planned, planned_pairs
-from .contamination import PromptIndex
 from .rewriting import Refused, Studio
 from .settings import PreferenceSettings
 from .staging import Staged, Staging, Written

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.ids import seed_from
 from ...core.records import Bias, PreferencePair
-from .contamination import PromptIndex
+from ...data.contamination import PromptIndex
 from .duplicates import NearDuplicates
 from .mixture import Mixture
 from .settings import PreferenceSettings

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...data.card import Card, Section, Table, card_markdown
+from ...data.contamination import prompt_key
 from ...data.text import words
 from ..benchmark.funnel import Funnel
 from ..shortcuts import AuditPair, ShortcutAudit, audit_shortcuts, shortcut_section
-from .contamination import prompt_key
 from .staging import Written
 from .units import Row, file_names
 

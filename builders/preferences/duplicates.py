@@ -7,8 +7,8 @@ import numpy as np
 from datasketch import MinHash
 
 from ...core.records import PreferencePair
+from ...data.contamination import plain_words
 from ...data.seen import Seen
-from .contamination import plain_words
 
 _BANDS, _ROWS = 8, 16
 """Two texts share a band, and count as duplicates, with a chance of 1 - (1 - s^16)^8 for Jaccard similarity s of their

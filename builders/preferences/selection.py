@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.ids import seed_from
-from .contamination import prompt_key
+from ...data.contamination import prompt_key
 from .settings import PreferenceSettings
 from .units import Unit
 

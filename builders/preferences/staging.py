@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...core.errors import StoreError
-from .contamination import PromptIndex
+from ...data.contamination import PromptIndex
 from .selection import Flags, Ledger
 from .settings import PreferenceSettings
 from .units import Row, Unit, file_names

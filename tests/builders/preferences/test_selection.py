@@ -1,9 +1,9 @@
 import numpy as np
-from biasscope.builders.preferences.contamination import prompt_key
 from biasscope.builders.preferences.selection import Ledger
 from biasscope.builders.preferences.settings import LengthSettings, PreferenceSettings
 from biasscope.builders.preferences.units import Unit
 from biasscope.core.records import PreferencePair
+from biasscope.data.contamination import prompt_key
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from typing import Literal, NamedTuple
 
-from ...core.ids import content_id
+from ..core.ids import content_id
 
 _WORD = re.compile(r"\w+")
 _GRAM = 8

@@ -1,9 +1,9 @@
 import random
 
 import pytest
-from biasscope.builders.preferences.contamination import PromptIndex, prompt_key
 from biasscope.builders.preferences.duplicates import NearDuplicates
 from biasscope.core.records import PreferencePair
+from biasscope.data.contamination import PromptIndex, prompt_key
 
 LONG = "A train leaves the station at nine and travels sixty miles an hour; when does it reach the town of Ashford?"
 
