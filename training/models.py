@@ -1,5 +1,7 @@
 """Models to train: from a folder, from the hub or from a GGUF file; with adapters or whole."""
 
+import contextlib
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -117,9 +119,10 @@ def _from_gguf(path: Path, folder: Path) -> Path:
         return folder
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     tokenizer = AutoTokenizer.from_pretrained(**where)
-    model = AutoModelForCausalLM.from_pretrained(
-        **where, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
-    )
+    with contextlib.redirect_stderr(io.StringIO()):  # it draws a progress bar that nothing else turns off
+        model = AutoModelForCausalLM.from_pretrained(
+            **where, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
+        )
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
