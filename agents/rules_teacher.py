@@ -29,6 +29,7 @@ class RulesTeacher:
         self._run_id = run_id
         self._features = load_features() if features is None else dict(features)
         self._seed = seed
+        self._recipes: dict[str, Feature | None] = {}
 
     @property
     def name(self) -> str:
@@ -37,7 +38,9 @@ class RulesTeacher:
 
     def recipe(self, bias: Bias) -> Feature | None:
         """The feature that writes `bias`, or None where no edit does."""
-        return nearest_feature(bias.name, bias.definition, self._features)
+        if bias.id not in self._recipes:
+            self._recipes[bias.id] = nearest_feature(bias.name, bias.definition, self._features)
+        return self._recipes[bias.id]
 
     async def perturb(self, pair: PreferencePair, bias: Bias, *, stage: Stage) -> Perturbation:
         """The rejected answer with the bias's feature written in.
