@@ -40,6 +40,24 @@ def read_split(
     return Split(rows, _rows(validation, needed, cache) if validation else None, hashes)
 
 
+def fitting(rows: Any, tokenizer: Any, answers: Sequence[str], most: int | None) -> Any:
+    """The rows whose prompt and longest answer (columns `answers`) have at most `most` tokens together.
+
+    A longer one would be cut, and what is cut off is the answer. DataError when none is left.
+    """
+    if rows is None or most is None:
+        return rows
+
+    def fits(row: dict[str, Any]) -> bool:
+        texts = (tokenizer.apply_chat_template(row["prompt"] + row[name], tokenize=False) for name in answers)
+        return all(len(ids) <= most for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"])
+
+    kept = rows.filter(fits)
+    if not len(kept):
+        raise DataError(f"max_length: none of {len(rows)} rows has at most {most} tokens; raise it")
+    return kept
+
+
 def _rows(file: Path, needed: Sequence[str], cache: Path) -> Dataset:
     if file.stat().st_size == 0:
         raise DataError(f"{file}: holds no rows")

@@ -41,7 +41,8 @@ class Trained(NamedTuple):
 
     folder: TrainingFolder
     result: dict[str, Any]
-    """steps, resumed_from, first and last values of what was logged, evaluation before and after."""
+    """steps; rows and rows_used (those that fit); resumed_from; first and last values of what was logged (`logged`);
+    evaluation `before` and `after`."""
     again: bool
     """It had ended before, and nothing was done."""
 
@@ -96,6 +97,8 @@ def _fit(
     outcome = trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     result = {
         "steps": outcome.global_step,
+        "rows": len(split.train),
+        "rows_used": len(trainer.train_dataset),
         "resumed_from": int(checkpoint.name.partition("-")[2]) if checkpoint else 0,
         "logged": _ends(trainer.state.log_history),
         "before": before,

@@ -86,7 +86,7 @@ class DpoSettings(TrainingSettings):
     loss: tuple[str, ...] = ("sigmoid",)
     """TRL's loss types; several are added up."""
     max_length: int | None = Field(1024, ge=16)
-    """Most tokens of prompt and answer; the end is cut off. None: no limit."""
+    """Most tokens of prompt and answer; longer rows are left out. None: no limit."""
 
 
 class SftSettings(TrainingSettings):
@@ -97,7 +97,7 @@ class SftSettings(TrainingSettings):
     learning_rate: float = Field(1e-5, gt=0)
     """Peak learning rate."""
     max_length: int | None = Field(2048, ge=16)
-    """Most tokens of prompt and answer; the end is cut off. None: no limit."""
+    """Most tokens of prompt and answer; longer rows are left out. None: no limit."""
 
 
 class GrpoSettings(TrainingSettings):

@@ -4,6 +4,7 @@ from typing import Any
 
 from trl import SFTConfig, SFTTrainer
 
+from .files import fitting
 from .fit import Materials, Tell, Trained, config_of, fit
 from .models import adapters, load_writer
 from .settings import SftSettings
@@ -15,12 +16,16 @@ def train_sft(settings: SftSettings, tell: Tell | None = None) -> Trained:
     """Train on rows with prompt and completion as lists of messages. Raises ConfigError and DataError."""
 
     def make(materials: Materials) -> Any:
+        train, validation = (
+            fitting(rows, materials.tokenizer, ("completion",), settings.max_length)
+            for rows in (materials.split.train, materials.split.validation)
+        )
         arguments = config_of(SFTConfig, materials.arguments, max_length=settings.max_length, completion_only_loss=True)
         return SFTTrainer(
             model=load_writer(materials.model, settings.precision),
             args=arguments,
-            train_dataset=materials.split.train,
-            eval_dataset=materials.split.validation,
+            train_dataset=train,
+            eval_dataset=validation,
             processing_class=materials.tokenizer,
             peft_config=adapters(settings.lora),
         )

@@ -82,6 +82,8 @@ def _show(settings: BaseModel, trained: "Trained") -> None:
         _print("this training had ended already")
     elif result["resumed_from"]:
         _print(f"went on from step {result['resumed_from']}")
+    if (left := result["rows"] - result["rows_used"]) > 0:
+        _print(f"{left:,} of {result['rows']:,} rows were left out: too long, or without a rejected answer to use")
     table = Table("", "first", "last", title=f"{result['steps']} steps")
     for name, (first, last) in result["logged"].items():
         if name in _SHOWN:

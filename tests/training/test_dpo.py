@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -31,6 +32,10 @@ def settings(tiny, data, output, **more):
         "log_every": 4,
     }
     return DpoSettings(**(values | more))
+
+
+def open_lines(data):
+    return (data / "train.jsonl").read_text().splitlines()
 
 
 def weights(folder):
@@ -88,6 +93,16 @@ def test_killed_training_goes_on_and_ends_like_one_that_was_not(tiny, dpo_data, 
     assert resumed.result["after"]["eval_loss"] == pytest.approx(whole.result["after"]["eval_loss"], abs=1e-6)
 
 
+def test_rows_that_do_not_fit_are_left_out_whole(tiny, dpo_data, tmp_path):
+    """Cut at the end, they would lose the answers that are compared."""
+    rows = [json.loads(line) for line in open_lines(dpo_data)]
+    for row in rows[:40]:
+        row["prompt"][0]["content"] = "sum of " + "one and " * 30
+    data = write_lines(tmp_path / "mixed.jsonl", rows)
+    done = train_dpo(settings(tiny, data, tmp_path / "out", max_length=40, max_steps=1))
+    assert (done.result["rows"], done.result["rows_used"]) == (64, 24)
+
+
 def test_adapters_alone_or_merged(tiny, dpo_data, tmp_path):
     lora = {"r": 4, "alpha": 8}
     short = {"learning_rate": 2e-2, "max_steps": 8, "evaluate": False}
@@ -136,6 +151,12 @@ def test_wrong_input_is_one_line(tiny, dpo_data, tmp_path):
         train_dpo(settings("./nowhere", dpo_data, out))
     with pytest.raises(ConfigError, match="unexpected keyword argument 'warp_speed'"):
         train_dpo(settings(tiny, dpo_data, out, trainer={"warp_speed": 9}))
+    with pytest.raises(DataError, match="none of 64 rows has at most 16 tokens"):
+        long = "wrong " * 20
+        rows = [
+            {**json.loads(line), "rejected": [{"role": "assistant", "content": long}]} for line in open_lines(dpo_data)
+        ]
+        train_dpo(settings(tiny, write_lines(tmp_path / "long.jsonl", rows), out, max_length=16))
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.txt").write_text("mine")
