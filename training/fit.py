@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import torch
 from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
-from torch.utils.tensorboard import SummaryWriter
 from transformers import PrinterCallback, TrainerCallback
 from transformers.integrations import TensorBoardCallback
 from transformers.utils.logging import disable_progress_bar
@@ -45,6 +44,8 @@ class Trained(NamedTuple):
     evaluation `before` and `after`."""
     again: bool
     """It had ended before, and nothing was done."""
+    leads: bool
+    """Whether this is the process that writes; the others of a distributed training say nothing."""
 
 
 def fit(
@@ -81,7 +82,7 @@ def _fit(
     )
     _first(state, lambda: folder.check(settings, split.hashes))
     if (known := folder.ended()) is not None:
-        return Trained(folder, known, again=True)
+        return Trained(folder, known, again=True, leads=state.is_main_process)
     source = _first(state, lambda: local_folder(settings.model, folder.base))
     tokenizer = load_tokenizer(source)
     trainer = make(Materials(source, tokenizer, split, _arguments(settings, folder.path)))
@@ -90,7 +91,9 @@ def _fit(
     trainer.remove_callback(PrinterCallback)
     if state.is_main_process:
         trainer.add_callback(_Teller(tell))
-        trainer.add_callback(TensorBoardCallback(SummaryWriter(str(folder.path / "tensorboard"))))
+        board = TensorBoardCallback()
+        board.logging_dir = str(folder.path / "tensorboard")
+        trainer.add_callback(board)
     checkpoint = _first(state, folder.checkpoint)
     evaluate = settings.evaluate and split.validation is not None
     before = folder.before(lambda: _numbers(trainer.evaluate()), state.is_main_process) if evaluate else None
@@ -106,9 +109,10 @@ def _fit(
     }
     _save(settings, folder, trainer, tokenizer, state)
     if state.is_main_process:
+        (folder.path / "README.md").unlink(missing_ok=True)  # TRL's model card, which knows neither model nor data
         folder.end(result)
     state.wait_for_everyone()
-    return Trained(folder, result, again=False)
+    return Trained(folder, result, again=False, leads=state.is_main_process)
 
 
 def _arguments(settings: TrainingSettings, output: Path) -> dict[str, Any]:

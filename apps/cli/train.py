@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -33,7 +32,7 @@ def dpo(config: Config, set_: Set = None) -> None:
     settings = _settings(config, set_, DpoSettings)
     from ...training.dpo import train_dpo
 
-    _show(settings, train_dpo(settings, _tell))
+    _show(train_dpo(settings, _tell))
 
 
 @app.command("sft")
@@ -42,7 +41,7 @@ def sft(config: Config, set_: Set = None) -> None:
     settings = _settings(config, set_, SftSettings)
     from ...training.sft import train_sft
 
-    _show(settings, train_sft(settings, _tell))
+    _show(train_sft(settings, _tell))
 
 
 @app.command("grpo")
@@ -52,7 +51,7 @@ def grpo(config: Config, set_: Set = None) -> None:
     from ...agents.grading import right_verdict, well_formed
     from ...training.grpo import train_grpo
 
-    _show(settings, train_grpo(settings, right_verdict, well_formed, _tell))
+    _show(train_grpo(settings, right_verdict, well_formed, _tell))
 
 
 @app.command("reward")
@@ -61,7 +60,7 @@ def reward(config: Config, set_: Set = None) -> None:
     settings = _settings(config, set_, RewardSettings)
     from ...training.reward import train_reward
 
-    _show(settings, train_reward(settings, _tell))
+    _show(train_reward(settings, _tell))
 
 
 def _settings(config: Path, set_: list[str] | None, kind: type[S]) -> S:
@@ -76,7 +75,9 @@ def _tell(line: dict[str, Any]) -> None:
         _print(f"step {line['step']}/{line['steps']}  " + "  ".join(shown))
 
 
-def _show(settings: BaseModel, trained: "Trained") -> None:
+def _show(trained: "Trained") -> None:
+    if not trained.leads:
+        return
     result = trained.result
     if trained.again:
         _print("this training had ended already")

@@ -15,6 +15,7 @@ from biasscope.training.dpo import train_dpo
 from biasscope.training.models import load_writer
 from biasscope.training.settings import DpoSettings
 from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from training_files import write_lines
 
 
@@ -38,6 +39,13 @@ def open_lines(data):
     return (data / "train.jsonl").read_text().splitlines()
 
 
+def scalars(folder):
+    """What TensorBoard shows."""
+    board = EventAccumulator(str(folder))
+    board.Reload()
+    return {name: [event.value for event in board.Scalars(name)] for name in board.Tags()["scalars"]}
+
+
 def weights(folder):
     return load_file(folder / "model.safetensors")
 
@@ -52,7 +60,10 @@ def test_loss_falls_and_held_out_pairs_are_told_apart(tiny, dpo_data, tmp_path):
     first, last = done.result["logged"]["loss"]
     assert last < 0.6 * first
     assert [line["step"] for line in lines if "loss" in line] == [1, 4, 8, 12, 16]
-    assert list((tmp_path / "out" / "tensorboard").glob("events*"))
+    assert sorted(p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith("checkpoint-")) == [
+        "before.json", "cache", "manifest.json", "model", "result.json", "tensorboard"
+    ]  # fmt: skip
+    assert scalars(tmp_path / "out" / "tensorboard")["train/loss"][-1] == pytest.approx(last, abs=1e-3)
     again = train_dpo(settings(tiny, dpo_data, tmp_path / "out"))
     assert again.again
     assert again.result == done.result
@@ -163,3 +174,20 @@ def test_wrong_input_is_one_line(tiny, dpo_data, tmp_path):
     with pytest.raises(ConfigError, match="holds other things"):
         train_dpo(settings(tiny, dpo_data, other))
     assert not (out / "manifest.json").exists()  # the folder is free for what was meant
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_model(tiny, dpo_data, tmp_path):
+    """Data parallel on the CPU: half the steps, one model, and only one process speaks."""
+    config = tmp_path / "train.yaml"
+    config.write_text(settings(tiny, dpo_data, tmp_path / "out", batch_size=4).model_dump_json())  # JSON is YAML
+    command = (sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "-m", "biasscope")
+    environment = os.environ | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, "train", "dpo", str(config)], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert result["steps"] == 16  # 64 rows, 4 at a time on each of 2 processes, twice
+    assert result["after"]["eval_loss"] < 0.5
+    assert done.stdout.count("model: ") == 1
