@@ -239,7 +239,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for parent in parents:
         inner = at.get(parent)
         if isinstance(inner, str):
-            inner = {"source" if parent in ("target", "test") else "model": inner}
+            inner = {"source" if parent in ("target", "test", "source") else "model": inner}
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
@@ -247,7 +247,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in ("target", "test") else "model"] = value
+        at[last]["source" if last in ("target", "test", "source") else "model"] = value
     else:
         at[last] = value
 
