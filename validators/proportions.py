@@ -10,19 +10,15 @@ from ..core.errors import DataError
 def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson score interval (1927) of a proportion; (0, 1) when n is 0."""
     _check(successes, n)
-    return wilson_share(successes / n, n, level) if n else (0.0, 1.0)
-
-
-def wilson_share(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share that is not a plain count, at an effective sample size `n`; (0, 1) when `n` is 0."""
-    if not 0 <= share <= 1 or n < 0:
-        raise DataError(f"share: {share!r} of n = {n!r}; give a share in [0, 1] and a size of at least 0")
     if not n:
         return 0.0, 1.0
     z = float(norm.ppf((1 + level) / 2))
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == n else centre + half
+    return low, high
 
 
 def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:

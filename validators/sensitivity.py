@@ -16,7 +16,7 @@ from ..core.errors import DataError
 from .contrasts import Bools, Floats, outcomes
 from .mcnemar import mcnemar_exact, tango
 from .multiplicity import holm
-from .proportions import wilson, wilson_share
+from .proportions import wilson
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ def overall_bsr(right: npt.ArrayLike, harmed: npt.ArrayLike, sizes: Sequence[flo
     variance = float((influences**2).sum()) * (pairs / (pairs - 1) if pairs > 1 else 1.0)
     most = float(was[rows].sum())
     effective = rate * (1 - rate) / variance if variance > 0 else float(pairs)
-    return Overall(rate, wilson_share(rate, min(effective, most), level), int(rows.size), pairs)
+    size = min(effective, most)
+    return Overall(rate, wilson(rate * size, size, level), int(rows.size), pairs)
 
 
 def _weighted_rate(was: Bools, turned: Bools, weights: Floats) -> tuple[float, Floats]:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 from biasscope.core.errors import DataError
-from biasscope.validators.clusters import cluster_mean, cluster_ratio
+from biasscope.validators.resampling import cluster_mean, cluster_ratio
 from biasscope.validators.self_preference import (
     agreement,
     beyond_baseline,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from biasscope.core.errors import DataError
 from biasscope.validators.mcnemar import mcnemar_exact
-from biasscope.validators.proportions import wilson, wilson_share
+from biasscope.validators.proportions import wilson
 from biasscope.validators.sensitivity import (
     FlipTable,
     corrected,
@@ -115,13 +115,6 @@ def test_correction_as_in_statsmodels():
     p = dict(zip("abcdefghijkl", [0.001, 0.02, 0.5, 0.004, 0.9, 0.03, 0.04, 0.6, 1.0, 0.0001, 0.2, 0.01], strict=True))
     theirs = multipletests(list(p.values()), method="holm")[1]
     np.testing.assert_allclose(list(corrected(p).values()), theirs, atol=1e-12)
-
-
-def test_wilson_at_a_whole_number_is_wilson():
-    np.testing.assert_allclose(wilson_share(7 / 30, 30), wilson(7, 30), atol=1e-12)
-    assert wilson_share(0.0, 12.5)[0] == 0.0 and wilson_share(1.0, 12.5)[1] == 1.0
-    with pytest.raises(DataError, match="share in"):
-        wilson_share(1.2, 10)
 
 
 def test_overall_is_the_mean_weighted_by_size():
