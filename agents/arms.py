@@ -9,7 +9,7 @@ from ..core.job import Job
 from ..core.records import ORIGINAL, Bias, Judgment, Order, Perturbation, PreferencePair, bias_arm
 from ..data.order import draw_order
 from ..validators.answers import answer_change
-from .judge import Judge
+from .judges.protocol import Judge
 from .outcomes import wrong, wrong_in_order
 from .teacher import Teacher
 from .verifier import same_answer
@@ -34,8 +34,9 @@ class Bench(Job):
         return draw_order(pair.id, self.seed)
 
     def orders(self, pair: PreferencePair) -> tuple[Order, ...]:
-        """The orders in which an arm of the pair is judged."""
-        return ("chosen_first", "rejected_first") if self.both_orders else (self.order(pair),)
+        """The orders in which an arm of the pair is judged; one where the judge knows no position."""
+        both = self.both_orders and self.judge.has_position
+        return ("chosen_first", "rejected_first") if both else (self.order(pair),)
 
 
 @dataclass(frozen=True)

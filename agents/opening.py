@@ -2,22 +2,14 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from ..core.calls import Model
 from .engines.reference import ModelSpec
-from .judge import Judge, Mode, PairwiseJudge
+from .judges.protocol import Judge
+from .judges.specs import JudgeSpec, OpenModel
 from .rules_teacher import RulesTeacher
 from .teacher import LLMTeacher, Teacher
 
-
-class JudgeSpec(ModelSpec):
-    """The target judge: a model and how it judges."""
-
-    mode: Mode = "reasoning"
-    """reasoning: reasons, then a verdict; verdict: one letter, from token log-probabilities where there are any."""
-    planted: str | None = Field(default=None, repr=False)
-    """An instruction added to the judge's system prompt, to audit a judge whose bias is known."""
+__all__ = ["JudgeSpec", "TeacherSpec", "open_judge", "open_teacher"]
 
 
 class TeacherSpec(ModelSpec):
@@ -37,6 +29,6 @@ def open_teacher(spec: TeacherSpec, model: Model, run_id: str) -> Teacher:
     return LLMTeacher(model, run_id, short=spec.prompts == "short")
 
 
-def open_judge(spec: JudgeSpec, model: Model, run_id: str) -> Judge:
-    """The judge of a run."""
-    return PairwiseJudge(model, run_id, mode=spec.mode, planted=spec.planted)
+def open_judge(spec: JudgeSpec, open_model: OpenModel, run_id: str) -> Judge:
+    """The judge of a run, of any kind; `open_model` is called for every model that it asks. Raises ConfigError."""
+    return spec.open(open_model, run_id)

@@ -24,7 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from .calls import Completion, Role, Stage, Usage
 from .errors import StoreError
-from .records import Failure, PreferencePair, Record
+from .records import Drop, Failure, Item, PreferencePair, Record
 from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
 
 R = TypeVar("R", bound=Record)
@@ -106,10 +106,18 @@ class Store:
         self._submit(notes, [row], replace=True).result()
 
     def forget_failures(self, run_id: str, stage: str) -> None:
-        """Drop the failures of a stage that starts again: it writes anew what still fails."""
-        table = RECORDS[Failure]
+        """Delete the failures of a stage that starts again: it writes anew what still fails."""
+        self._forget(RECORDS[Failure], run_id=run_id, stage=stage)
+
+    def replace_outcome(self, run_id: str, drops: Sequence[Drop], items: Sequence[Item]) -> None:
+        """What came of making a data set, in place of what came of it before. Annotations are never touched."""
+        for kind, records in ((Drop, drops), (Item, items)):
+            self._forget(RECORDS[kind], run_id=run_id)
+            self.write_now(*records)
+
+    def _forget(self, table: sa.Table, **where: str) -> None:
         with _as_store_error(self.url), self._engine.begin() as connection:
-            connection.execute(sa.delete(table).where(table.c.run_id == run_id, table.c.stage == stage))
+            connection.execute(sa.delete(table).where(*_conditions(table, where)))
 
     # Reading
 
@@ -213,6 +221,18 @@ class Store:
         )
         names = ("role", "stage", "calls", "cached_calls", "prompt_tokens", "completion_tokens", "cost")
         return [Usage.model_validate(dict(zip(names, row, strict=True))) for row in self._rows(query)]
+
+    def calls(self, run_id: str) -> Iterator[tuple[str, str, Completion]]:
+        """Role, stage and answer of each call of a run, also of those that another run had paid for."""
+        query = (
+            sa.select(usage.c.role, usage.c.stage, sa.func.min(completions.c.body))
+            .join(completions, completions.c.request_id == usage.c.request_id)
+            .where(usage.c.run_id == run_id)
+            .group_by(usage.c.role, usage.c.stage, usage.c.request_id)
+        )
+        with _as_store_error(self.url), self._engine.connect() as connection:
+            for role, stage, body in connection.execution_options(yield_per=1000).execute(query):
+                yield role, stage, Completion.model_validate_json(body)
 
     def usage_of(self, run_id: str, request_ids: Sequence[str]) -> Usage:
         """The ledger summed over some requests of a run, whatever their role and stage."""

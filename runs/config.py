@@ -24,7 +24,7 @@ def _source(value: Any) -> Any:
 
 
 ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
-JudgeField = Annotated[JudgeSpec, BeforeValidator(_reference)]
+JudgeField = JudgeSpec
 TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
 
@@ -139,9 +139,10 @@ def describe(error: ValidationError) -> str:
     """A pydantic error in one line: field, what is wrong, the value."""
     parts = []
     for item in error.errors():
-        field = ".".join(str(p) for p in item["loc"]) or "(whole)"
+        # Parts in brackets are tags of pydantic's, such as the kind of a judge, and stand in no file.
+        field = ".".join(p for p in map(str, item["loc"]) if not p.startswith("(")) or "(whole)"
         message = {"missing": "is needed", "extra_forbidden": "is no setting; check the spelling"}.get(
-            item["type"], item["msg"]
+            item["type"], item["msg"].removeprefix("Value error, ")
         )
         got = "" if item["type"] in ("missing", "extra_forbidden") else f" (got {_short(item['input'])})"
         parts.append(f"{field}: {message}{got}")

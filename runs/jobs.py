@@ -22,7 +22,7 @@ from ..agents.engines.embedder import Embedder, open_embedder
 from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
-from ..agents.judge import Judge
+from ..agents.judges.protocol import Judge
 from ..agents.opening import JudgeSpec, TeacherSpec, open_judge, open_teacher
 from ..agents.teacher import Teacher
 from ..core.calls import Model
@@ -129,7 +129,7 @@ class Desk(Generic[C]):
 
     def judge(self, role: str, spec: JudgeSpec) -> Judge:
         """Open a judge of any kind."""
-        judge = open_judge(spec, self.model(role, spec), self.run_id)
+        judge = open_judge(spec, lambda model: self.model(role, model), self.run_id)
         self.models[role] = judge.name
         return judge
 

@@ -22,6 +22,7 @@ from .config import RunConfig, load_config
 from .folder import RunFolder
 from .inputs import load_pairs, start_library
 from .jobs import Listener, State, locked
+from .planned import read_plan
 from .report import write_report
 
 _STOPPED = {
@@ -87,6 +88,8 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
         known = await graph.aget_state(thread)
         start: Any = None
         if not known.values:
+            if plan := read_plan(config):
+                context.store.write_note(folder.run_id, "plan", plan.model_dump(mode="json"))
             start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
         elif known.interrupts:
             decision = _decision(context, known.interrupts, approval)

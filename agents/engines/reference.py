@@ -21,6 +21,8 @@ from ...core.ids import content_id
 
 OPENAI_URL = "https://api.openai.com/v1"
 SCHEMES = ("openai", "local")
+SCORERS: tuple[str, ...] = ()
+"""Schemes whose models give a number for one answer; see `judges.score`."""
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
 _AT_URL = re.compile(r"@(?=https?://)")
 

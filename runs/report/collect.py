@@ -14,6 +14,7 @@ from .examples import with_examples
 from .funnel import funnels, growth
 from .headline import headline
 from .model import DataSummary, Fact, FailureExample, FailureGroup, Report
+from .planned import planned_rows
 from .tallies import Tallies, error_table, read_tallies, verdict_rows
 
 _SECRETS = ("key", "token", "secret", "password", "authorization")
@@ -52,6 +53,7 @@ def collect(store: Store, run_id: str) -> Report:
         failures=tuple(failures),
         usage=tuple(usage),
         total=_total(usage),
+        planned=planned_rows(_dict(store.note(run_id, "plan")), usage),
         data=tuple(_data(store, run_id)),
         made_with=tuple(_made_with(manifest)),
     )

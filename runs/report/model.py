@@ -243,6 +243,18 @@ class VerdictRow(_Part):
     repeated_same: float | None
 
 
+class PlannedRow(_Part):
+    """What `biasscope plan` expected of one stage, beside what it took, as (low, high)."""
+
+    stage: str
+    calls: tuple[float, float]
+    tokens: tuple[float, float]
+    cost: tuple[float, float] | None
+    calls_taken: int
+    tokens_taken: int
+    cost_taken: float | None
+
+
 class DataSummary(_Part):
     """What was read for one set of pairs."""
 
@@ -267,6 +279,8 @@ class Report(_Part):
     failures: tuple[FailureGroup, ...]
     usage: tuple[Usage, ...]
     total: Usage
+    planned: tuple[PlannedRow, ...] = ()
+    """By stage, the whole run last; empty when no plan was made."""
     data: tuple[DataSummary, ...]
     made_with: tuple[Fact, ...]
     """Settings, versions, prompt and data hashes."""
