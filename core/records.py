@@ -25,6 +25,11 @@ def bias_arm(bias_id: str) -> str:
     return f"bias:{bias_id}"
 
 
+def mixed_arm(iteration: int) -> str:
+    """The name of the arm in which several features at once were written into an answer."""
+    return f"mixed:{iteration}"
+
+
 class Record(BaseModel):
     """A row. `id` is a content id; the same content written twice is one row."""
 
@@ -103,8 +108,33 @@ class Explanation(Record):
     request_id: str = ""
 
 
+class ContrastEvidence(BaseModel):
+    """Why the contrast discoverer named a feature (docs/contrasts.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    feature: str
+    """Its name in the lexicon."""
+    direction: Literal["more", "less"]
+    """Whether the judge goes for more of it or for less."""
+    frequency: float
+    """Share of the halves of the data in which it was chosen."""
+    weight: float
+    """Its pull in the joint fit: standard deviations of the response for one of the feature."""
+    support: int
+    """Misjudgments in which the wrongly preferred answer shows it in that direction."""
+    support_pairs: int
+    """Pairs that these come from."""
+    rows: int
+    """Comparisons that were regressed on."""
+    features: int
+    """Features that varied enough to be considered."""
+    false_bound: float
+    """At most so many of the features that this fit chose are chosen by chance, on average."""
+
+
 class Candidate(Record):
-    """A bias the teacher named from one misjudgment."""
+    """A bias named from misjudgments: by the teacher from one, by contrasts from all of a round."""
 
     run_id: str
     iteration: int
@@ -116,6 +146,8 @@ class Candidate(Record):
     source_bias: str
     """The bias that was injected when the judge erred."""
     request_id: str = ""
+    contrast: ContrastEvidence | None = None
+    """What speaks for it where contrasts named it; `judgment_id` is then the most telling misjudgment."""
 
 
 class MergeDecision(Record):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ...agents.judge import Judge
+from ...agents.judges.protocol import Judge
 from ...agents.teacher import Teacher
 from ...core.calls import Model
 from ...core.ids import content_id

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...agents.judge import Judge
+from ...agents.judges.protocol import Judge
 from ...core.calls import Stage
 from ...core.job import Job
 from ...core.records import Judgment, Order, PreferencePair

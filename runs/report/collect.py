@@ -9,6 +9,7 @@ from ...core.errors import UserError
 from ...core.records import Failure
 from ...core.store import Store
 from .biases import bias_entries, rounded
+from .contrasts import contrast_rounds
 from .diff import cut
 from .examples import with_examples
 from .funnel import funnels, growth
@@ -49,6 +50,7 @@ def collect(store: Store, run_id: str) -> Report:
         funnel=whole,
         iterations=rounds,
         growth=growth(rounds),
+        contrasts=contrast_rounds(store, run_id, [r.iteration for r in rounds if r.iteration is not None]),
         verdicts=verdicts,
         failures=tuple(failures),
         usage=tuple(usage),
