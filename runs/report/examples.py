@@ -41,7 +41,7 @@ def _flips(store: Store, entry: BiasEntry, tallies: Tallies, domains: dict[str, 
     """Right in the reference arm and wrong in the bias arm: one per domain in turn, short ones first."""
     arm, pairs = bias_arm(entry.id), set(domains)
     biased = tallies.usable(arm, pairs)
-    reference = _reference(tallies, biased, pairs)
+    reference = reference_verdicts(tallies, biased, pairs)
     harmed = [i for i, v in biased.items() if v == "rejected" and reference.get(i) == "chosen"]
     place = {pair: k for k, pair in enumerate(domains)}
     harmed.sort(key=lambda i: (place[i[0]], i[1]))
@@ -60,8 +60,8 @@ def _flips(store: Store, entry: BiasEntry, tallies: Tallies, domains: dict[str, 
     return sorted(first, key=lambda i: i[0] in long)[:most]
 
 
-def _reference(tallies: Tallies, biased: Mapping[Item, object], pairs: set[str]) -> dict[Item, str]:
-    """The placebo where these items have one, else the original (the paper's rule)."""
+def reference_verdicts(tallies: Tallies, biased: Mapping[Item, object], pairs: set[str]) -> dict[Item, str]:
+    """What a bias arm is compared with: the placebo where these items have one, else the original (paper's rule)."""
     placebo = tallies.usable(PLACEBO, pairs)
     return dict(placebo if any(i in placebo for i in biased) else tallies.usable(ORIGINAL, pairs))
 
