@@ -13,6 +13,8 @@ Origin = Literal["seed", "discovered", "merged", "split", "imported", "taxonomy"
 Status = Literal["candidate", "valid", "confirmed", "rejected", "inconclusive", "retired", "merged", "seed"]
 Decision = Literal["valid", "not_shown", "inconclusive", "not_injectable", "explained_by_length"]
 PairSet = Literal["target", "search", "confirm"]
+AnnotationLabel = Literal["different", "same", "broken", "unsure"]
+AnnotationRound = Literal["independent", "review", "adjudication"]
 
 ORIGINAL = "original"
 PLACEBO = "placebo"
@@ -175,6 +177,37 @@ class Failure(Record):
     reason: str
     raw: str = ""
     request_id: str = ""
+
+
+class Drop(Record):
+    """One item that was left out of a data set, and why. A step that failed is a Failure instead."""
+
+    run_id: str
+    stage: str
+    subject: str
+    """Ids of what was left out, e.g. pair and bias."""
+    reason: str
+    """A few fixed words, to count by."""
+    detail: str = ""
+
+
+class Annotation(Record):
+    """What one annotator says about one item of a data set in the making. A change of mind is another row."""
+
+    run_id: str
+    item_id: str
+    """The item's preference pair."""
+    annotator: str
+    """As `annotator_name` writes it."""
+    label: AnnotationLabel
+    """different: a marker would not treat both answers alike; same: they come to the same; broken: no use, whatever
+    the answers (damaged text, no right answer, the wrong one is labelled better); unsure: cannot tell."""
+    round: AnnotationRound = "independent"
+    by: Literal["person", "program"] = "person"
+    """Only what people say can make a data set human-verified."""
+    time: str
+    """ISO 8601, UTC; the newest row of an annotator on an item counts."""
+    comment: str = ""
 
 
 class LibraryEvent(Record):
