@@ -47,6 +47,12 @@ def state_of(folder: RunFolder, store: Store) -> RunState:
     )
 
 
+def waiting_for(folder: RunFolder, store: Store) -> tuple[str, ...]:
+    """The ids of the biases that the run has stopped for; none while it is driven."""
+    outcome: dict[str, Any] = store.note(folder.run_id, "outcome") or {}
+    return () if folder.is_running() else tuple(outcome.get("waiting_for", ()))
+
+
 def spent_line(store: Store, run_id: str) -> str:
     """Calls, tokens and cost of a run in a few words."""
     lines = store.usage(run_id)

@@ -1,6 +1,5 @@
 """`biasscope library`: look at a run's biases and decide about them."""
 
-import datetime
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from ...bias_library.bias import make_bias
 from ...bias_library.diff import Diff, decisive
 from ...bias_library.diff import diff as compare
 from ...bias_library.exchange import adopt, export_full, export_published, read_file
-from ...bias_library.library import Entry, Library, append_now, checked, load_library
+from ...bias_library.library import Entry, Library, append_now, checked, load_library, stamp_now
 from ...core.errors import LibraryError
 from ...core.records import Bias, LibraryEvent, Status, Validation
 from ...core.store import Store
@@ -199,7 +198,7 @@ def import_(
 ) -> None:
     """Take the biases of a file into a run's library as candidates; those it has already stay as they are."""
     with _opened(run, workspace) as (store, run_id, library):
-        new = adopt(read_file(path), _stamp(library, run_id, author, reason), library)
+        new = adopt(read_file(path), stamp_now(library, author, reason, run_id), library)
         append_now(store, new)
     typer.echo(f"{len(new)} biases taken in")
 
@@ -308,7 +307,7 @@ def _decide(
     run: str, workspace: Path, author: str, reason: str, event: Callable[[Library, e.Stamp], LibraryEvent]
 ) -> None:
     with _opened(run, workspace) as (store, run_id, library):
-        made = event(library, _stamp(library, run_id, author, reason))
+        made = event(library, stamp_now(library, author, reason, run_id))
         after = checked(library, made)
         append_now(store, [made])
     typer.echo(
@@ -324,11 +323,6 @@ def _opened(run: str, workspace: Path) -> Iterator[tuple[Store, str, Library]]:
         yield store, folder.run_id, load_library(store, folder.run_id)
     finally:
         store.close()
-
-
-def _stamp(library: Library, run_id: str, author: str, reason: str) -> e.Stamp:
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return e.Stamp(run_id, library.next_seq, author, reason, at=now)
 
 
 def _row(entry: Entry, validation: Validation | None) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def with_examples(
     return entry.model_copy(
         update={
             "examples": tuple(e for e in examples if e is not None),
-            "discoveries": tuple(_discoveries(store, run_id, entry.id)),
+            "discoveries": tuple(discoveries(store, run_id, entry.id)),
         }
     )
 
@@ -109,7 +109,8 @@ def _explanation(store: Store, run_id: str, judgment_id: str) -> Text | None:
     return cut(found[0].text) if found else None
 
 
-def _discoveries(store: Store, run_id: str, bias_id: str, most: int = 2) -> Sequence[Discovery]:
+def discoveries(store: Store, run_id: str, bias_id: str, most: int = 2) -> Sequence[Discovery]:
+    """Up to `most` misjudgments from which the bias was named."""
     ids = [
         c
         for m in sorted(store.select(MergeDecision, run_id=run_id), key=lambda m: (m.iteration, m.id))

@@ -61,6 +61,14 @@ class Plot(NamedTuple):
 Draw = Callable[[int], Figure]
 
 
+class Drawing(NamedTuple):
+    """A plot that is drawn when it is asked for."""
+
+    title: str
+    alt: str
+    draw: Draw
+
+
 def colours(theme: str) -> str:
     """The palette as CSS declarations; `theme` is light or dark."""
     return " ".join(f"--p-{name}: {hex_ if theme == 'light' else _DARK[hex_]};" for hex_, name in _NAMES.items())
