@@ -32,6 +32,7 @@ RECORDS: dict[type[r.Record], Table] = {
     r.Validation: _records("validations", _key("run_id"), _key("bias_id"), _number("iteration")),
     r.Failure: _records("failures", _key("run_id"), _key("stage")),
     r.Drop: _records("drops", _key("run_id"), _key("stage")),
+    r.Item: _records("items", _key("run_id"), _key("pair_id")),
     r.Annotation: _records("annotations", _key("run_id"), _key("item_id")),
     r.LibraryEvent: _records("events", _key("run_id"), _number("seq"), _key("bias_id")),
 }
@@ -44,6 +45,7 @@ for _name, _columns in {
     "validations": ("run_id", "bias_id"),
     "failures": ("run_id", "stage"),
     "drops": ("run_id", "stage"),
+    "items": ("run_id", "pair_id"),
     "annotations": ("run_id", "item_id"),
     "events": ("run_id", "seq"),
 }.items():

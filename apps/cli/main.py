@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
-from . import ablate, analyse, data, discover, doctor, features, library, runs, selftest, world
+from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, world
 
 app = typer.Typer(
     name="biasscope",
@@ -21,6 +21,7 @@ app.command("resume")(discover.resume)
 app.command("status")(runs.status)
 app.command("report")(runs.report)
 app.command("doctor")(doctor.doctor)
+app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(world.app, name="world")

@@ -9,11 +9,13 @@ from ...core.errors import UserError
 from ...core.records import Failure
 from ...core.store import Store
 from .biases import bias_entries, rounded
+from .contrasts import contrast_rounds
 from .diff import cut
 from .examples import with_examples
 from .funnel import funnels, growth
 from .headline import headline
 from .model import DataSummary, Fact, FailureExample, FailureGroup, Report
+from .planned import planned_rows
 from .tallies import Tallies, error_table, read_tallies, verdict_rows
 
 _SECRETS = ("key", "token", "secret", "password", "authorization")
@@ -48,10 +50,12 @@ def collect(store: Store, run_id: str) -> Report:
         funnel=whole,
         iterations=rounds,
         growth=growth(rounds),
+        contrasts=contrast_rounds(store, run_id, [r.iteration for r in rounds if r.iteration is not None]),
         verdicts=verdicts,
         failures=tuple(failures),
         usage=tuple(usage),
         total=_total(usage),
+        planned=planned_rows(_dict(store.note(run_id, "plan")), usage),
         data=tuple(_data(store, run_id)),
         made_with=tuple(_made_with(manifest)),
     )

@@ -130,6 +130,8 @@ class Discovery(_Part):
     source_bias: str
     reasoning: Text
     explanation: Text | None
+    contrast: str | None = None
+    """What speaks for it where contrasts named it."""
 
 
 class BiasEntry(_Part):
@@ -243,6 +245,42 @@ class VerdictRow(_Part):
     repeated_same: float | None
 
 
+class PlannedRow(_Part):
+    """What `biasscope plan` expected of one stage, beside what it took, as (low, high)."""
+
+    stage: str
+    calls: tuple[float, float]
+    tokens: tuple[float, float]
+    cost: tuple[float, float] | None
+    calls_taken: int
+    tokens_taken: int
+    cost_taken: float | None
+
+
+class ContrastLine(_Part):
+    """A feature that goes with the judge's leaning."""
+
+    title: str
+    direction: str
+    """more or less of it is preferred."""
+    frequency: float
+    weight: float
+    support: int
+    candidate: bool
+    """False for what no edit can take out of an answer, so that it is not tested."""
+
+
+class ContrastRound(_Part):
+    """One round of the contrast discoverer."""
+
+    iteration: int
+    response: str
+    rows: int
+    features: int
+    false_bound: float
+    found: tuple[ContrastLine, ...]
+
+
 class DataSummary(_Part):
     """What was read for one set of pairs."""
 
@@ -263,10 +301,14 @@ class Report(_Part):
     funnel: Funnel
     iterations: tuple[Funnel, ...]
     growth: tuple[Growth, ...]
+    contrasts: tuple[ContrastRound, ...] = ()
+    """Rounds in which contrasts searched."""
     verdicts: tuple[VerdictRow, ...]
     failures: tuple[FailureGroup, ...]
     usage: tuple[Usage, ...]
     total: Usage
+    planned: tuple[PlannedRow, ...] = ()
+    """By stage, the whole run last; empty when no plan was made."""
     data: tuple[DataSummary, ...]
     made_with: tuple[Fact, ...]
     """Settings, versions, prompt and data hashes."""

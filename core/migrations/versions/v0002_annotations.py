@@ -1,4 +1,4 @@
-"""Annotations, and what was left out of a data set."""
+"""Items of benchmarks, annotations, and what was left out of a data set."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,7 +9,7 @@ down_revision = "0001"
 
 def upgrade() -> None:
     """Create the tables of data sets in the making."""
-    for table, column in (("drops", "stage"), ("annotations", "item_id")):
+    for table, column in (("drops", "stage"), ("items", "pair_id"), ("annotations", "item_id")):
         op.create_table(
             table,
             sa.Column("id", sa.String(64), primary_key=True),
