@@ -4,8 +4,3 @@ Pages are made on the server; HTMX and a small script of ours (both in `static/`
 nothing is fetched from anywhere else. What is shown comes from the store; what people decide becomes library events
 and annotations, as on the command line.
 """
-
-from .app import create_app
-from .site import Site
-
-__all__ = ["Site", "create_app"]

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.sessions import SessionMiddleware
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from ...core.errors import BiasScopeError, BrokenMachine
 from .guard import LOOPBACK, Envelope, LoginNeeded, Refused, login_address
@@ -52,7 +52,7 @@ def create_app(setting: Setting, hosts: tuple[str, ...] | None = LOOPBACK, secre
     )
     app.state.setting = setting
     app.add_exception_handler(LoginNeeded, _to_login)
-    for kind in (BiasScopeError, HTTPException, RequestValidationError, Exception):
+    for kind in (BiasScopeError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _problem)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
     for part in (login, libraries, biases, growth, watching, reports, annotating):
@@ -78,7 +78,10 @@ async def _to_login(request: Request, _: Exception) -> Response:
 async def _problem(request: Request, error: Exception) -> Response:
     """One line for whoever looks, in the place of the page."""
     status, said = _said(error)
-    answer = page(request, "problem.html.j2", status=status, said_wrong=said)
+    try:
+        answer = page(request, "problem.html.j2", status=status, wrong=said)
+    except BiasScopeError as worse:  # the file of reviewers cannot be read
+        return PlainTextResponse(f"{worse}\n", status_code=503)
     if "hx-request" in request.headers:
         answer.headers["hx-retarget"], answer.headers["hx-reselect"] = "#problem", "#problem"
         answer.headers["hx-reswap"] = "outerHTML"
@@ -99,4 +102,4 @@ def _said(error: Any) -> tuple[int, str]:
             return 404, "there is no such page"
         case HTTPException():
             return error.status_code, "there is no such page" if error.status_code == 404 else str(error.detail)
-    return 500, "something went wrong in the app itself; what it wrote to its terminal says more"
+    return 500, "something went wrong in the app itself; its terminal says more"

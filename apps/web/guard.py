@@ -13,13 +13,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...core.errors import BiasScopeError
 from . import people
 from .people import Reviewer, Right
-from .setting import Setting, setting_of
+from .setting import setting_of
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-"""Nothing runs or loads that is not a file of ours: text of a model could not become a script even if it were markup."""
+"""Nothing runs or loads that is not a file of ours: a model's text could not become a script even if it were markup."""
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 """For reports and plots, which bring their own style and no script."""
 HEADERS = {

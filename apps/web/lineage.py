@@ -72,6 +72,10 @@ class Lineage:
     iterations: tuple[int, ...]
     """Those that can be chosen."""
 
+    width: int = WIDTH
+    """Of the drawing, px."""
+    node_width: int = NODE
+
     @property
     def height(self) -> float:
         """Of the drawing, px."""
@@ -180,10 +184,9 @@ class _Graph:
             out_of[start].append(end)
         columns = [[n for n in self._nodes.values() if n.column == k] for k in range(4)]
         rank |= {n.key: k for k, n in enumerate(columns[1])}
-        for column, near in ((0, out_of), (2, into), (3, into)):
-            ordered = sorted(columns[column], key=lambda n: _place(n, near[n.key], rank))
-            rank |= {n.key: k for k, n in enumerate(ordered)}
-            columns[column] = ordered
+        for place, near in ((0, out_of), (2, into), (3, into)):
+            columns[place] = sorted(columns[place], key=lambda n: _place(n, near[n.key], rank))
+            rank |= {n.key: k for k, n in enumerate(columns[place])}
         columns[1].sort(key=lambda n: (_place(n, out_of[n.key], rank), rank[n.key]))
         tallest = max((len(c) for c in columns), default=0)
         for column in columns:
@@ -212,7 +215,7 @@ class _Graph:
 def _place(node: Node, near: Sequence[str], rank: dict[str, float]) -> float:
     known = [rank[key] for key in near if key in rank]
     if node.column == 3 and node.kind in STATUSES:
-        return 1000.0 * STATUSES.index(node.kind)  # type: ignore[arg-type]
+        return 1000.0 * STATUSES.index(node.kind)
     return sum(known) / len(known) if known else 1e9
 
 

@@ -60,7 +60,7 @@ def add(path: Path, name: str, role: str) -> str:
     if role not in get_args(Role):
         raise ConfigError(f"--role {role!r}: is none of {', '.join(get_args(Role))}")
     token = secrets.token_urlsafe(32)
-    reviewer = Reviewer(name=reviewer_name(name), role=role, token_sha256=_hash(token))  # type: ignore[arg-type]
+    reviewer = Reviewer(name=reviewer_name(name), role=role, token_sha256=_hash(token))
     known = load(path)
     if twin := [n for n in known if n.casefold() == reviewer.name.casefold() and n != reviewer.name]:
         raise ConfigError(f"{reviewer.name!r} would be taken for {twin[0]!r}; choose another name")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import Request
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...runs.report.render import environment, style_sheet
@@ -25,11 +26,11 @@ _STATIC = {
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A whole page; all text that is not ours is escaped by the templates' environment."""
-    reviewer = reviewer_of(request)
+    token = Markup('<input type="hidden" name="csrf" value="{}">').format(csrf_token(request))
     html = fragment(
         template,
-        me=reviewer,
-        csrf=csrf_token(request),
+        me=reviewer_of(request),
+        csrf_field=token,
         path=request.url.path,
         said=request.session.pop("said", None),
         asset=asset_address,

@@ -27,3 +27,12 @@ def told(snap: Snapshot, event: LibraryEvent) -> str:
         case "undo":
             return f"line {str(given.get('event'))[:8]} taken back"
     return event.kind
+
+
+def when(event: LibraryEvent) -> str:
+    """Lines by people carry a time; those of a run belong to a step of it."""
+    if at := event.payload.get("at"):
+        return str(at).replace("T", " ").removesuffix("+00:00")
+    if event.iteration is not None:
+        return f"iteration {event.iteration + 1}"
+    return "start" if event.kind == "add" else "confirmation"

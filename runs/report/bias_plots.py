@@ -63,7 +63,7 @@ def _forest(rows: Sequence[DomainEffect], width: int) -> Figure:
         y = k + (0.17 if narrow else 0)
         if row.interval:
             axes.plot(row.interval, (y, y), color=colour, linewidth=2.6, solid_capstyle="round")
-        axes.plot(row.effect, y, "D" if whole else "o", color=colour, markersize=8)
+        axes.plot(row.effect or 0.0, y, "D" if whole else "o", color=colour, markersize=8)
         weight = "bold" if whole else "normal"
         backed = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.5}
         if narrow:

@@ -50,8 +50,8 @@ def style_sheet() -> str:
 
 @functools.cache
 def environment(folder: Path, escape: bool) -> jinja2.Environment:
-    """Templates of a folder, with the macros and filters of reports. With `escape` nothing printed is markup, and what cannot be
-    seen (control characters, direction marks) is spelled out."""
+    """Templates of a folder, with the macros and filters of reports. With `escape` nothing printed is markup, and what
+    cannot be seen (control characters, direction marks) is spelled out."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, _FOLDER]),
         autoescape=escape,

@@ -19,7 +19,7 @@ from ..lineage import finds, lineage
 from ..rendering import back_to, page
 from ..site import NotHere, OpenRun
 from ..snapshot import Row, snapshot
-from ..wording import told
+from ..wording import told, when
 from .leases import Run, row_of
 
 router = APIRouter(prefix="/runs/{run}", dependencies=[Depends(may("see"))])
@@ -47,6 +47,7 @@ def bias_page(request: Request, run: Run, bias: str) -> Response:
         seen=decisions.seen(snap.library, bias),
         most_parts=decisions.MOST_PARTS,
         told=lambda event: told(snap, event),
+        when=when,
         merged_from=[r for r in snap.rows if r.entry.merged_into == bias],
     )
 

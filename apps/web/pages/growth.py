@@ -17,7 +17,7 @@ from ..rendering import page
 from ..setting import meaning_of, setting_of
 from ..site import NotHere, OpenRun, Site
 from ..snapshot import snapshot
-from ..wording import told
+from ..wording import told, when
 from .biases import plot_answer
 from .leases import Run
 
@@ -56,7 +56,9 @@ def timeline(request: Request, run: Run, by: Literal["all", "people"] = "all", p
         by=by,
         part=part,
         parts=parts,
+        page_link=lambda number: f"?by={by}&part={number}",
         told=lambda event: told(snap, event),
+        when=when,
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from math import ceil
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -14,7 +14,7 @@ from ..guard import may
 from ..rendering import fragment, page
 from ..setting import meaning_of, setting_of
 from ..site import OpenRun
-from ..snapshot import SORTS, Choice, Row, Snapshot, Sort, chosen, down_first, snapshot
+from ..snapshot import SORTS, Choice, Row, Snapshot, chosen, down_first, snapshot
 from .leases import Run
 
 router = APIRouter(dependencies=[Depends(may("see"))])
@@ -46,7 +46,7 @@ async def library(
 ) -> Response:
     """The biases of a run."""
     snap = await run_in_threadpool(snapshot, run)
-    order = cast(Sort, sort if sort in SORTS else "status")
+    order = sort if sort in SORTS else "status"
     choice = Choice(q, tuple(status or ()), origin, judge, order, down_first(order) if down is None else down)
     problem, nearness = "", {}
     if by == "meaning" and q.strip():
@@ -97,11 +97,13 @@ def _listed(
         part=part,
         parts=parts,
         span=_span(shown),
-        link=lambda **changes: _address(choice, by, part, changes),
+        link=lambda **changes: _address(choice, by, changes),
+        page_link=lambda number: _address(choice, by, {"part": number}),
+        down_first=down_first,
     )
 
 
-def _address(choice: Choice, by: str, part: int, changes: dict[str, Any]) -> str:
+def _address(choice: Choice, by: str, changes: dict[str, Any]) -> str:
     """The page's address with some of its choices changed; a change of order or filter begins at the first part."""
     said: dict[str, Any] = {
         "q": choice.words,
@@ -111,9 +113,8 @@ def _address(choice: Choice, by: str, part: int, changes: dict[str, Any]) -> str
         "judge": choice.judge,
         "sort": choice.sort,
         "down": str(choice.down).lower(),
-        "part": part,
     }
-    said |= {"part": 1} | changes
+    said |= changes
     return "?" + urlencode({k: v for k, v in said.items() if v not in ("", ())}, doseq=True)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
