@@ -8,7 +8,7 @@ from ..builders.benchmark.build import Roles, build
 from ..builders.benchmark.funnel import Funnel
 from ..builders.benchmark.settings import BuildSettings
 from ..core.errors import StoreError
-from ..core.records import PreferencePair
+from ..core.records import Drop, Failure, PreferencePair
 from ..core.store import Store
 from ..data.sources import load
 from .biases import biases_hash, settled_biases
@@ -81,3 +81,10 @@ def stored_funnel(store: Store, run_id: str) -> Funnel:
     if found is None:
         raise StoreError(f"the benchmark {run_id!r} is not built yet: `biasscope resume {run_id}` goes on with it")
     return Funnel.model_validate(found)
+
+
+def left_out_rows(store: Store, run_id: str) -> list[dict[str, str]]:
+    """Every variant that was left out: step, pair and bias, reason and detail."""
+    drops = [(d.stage, d.subject, d.reason, d.detail) for d in store.iterate(Drop, run_id=run_id)]
+    failures = [(f.stage, f.subject, f"failed ({f.kind})", f.reason) for f in store.iterate(Failure, run_id=run_id)]
+    return [dict(zip(("step", "subject", "reason", "detail"), row, strict=True)) for row in sorted([*drops, *failures])]

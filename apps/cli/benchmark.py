@@ -9,11 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ...builders.benchmark.funnel import STEP_NAMES, Funnel
-from ...builders.benchmark.publish import push
 from ...builders.benchmark.scores import Evaluation, Figure
 from ...core.errors import ConfigError, UserError
+from ...core.ids import canonical_json
 from ...core.visible import one_line
-from ...runs.benchmark import BenchmarkConfig, run_build, stored_funnel
+from ...data.push import push_folder
+from ...runs.benchmark import BenchmarkConfig, left_out_rows, run_build, stored_funnel
 from ...runs.benchmark_evaluation import Evaluated, EvaluationConfig, run_evaluation
 from ...runs.benchmark_final import FINAL, finalise_run
 from ...runs.config import load_config
@@ -95,15 +96,26 @@ def resume_build(folder: RunFolder) -> None:
 
 
 @app.command("show")
-def show(run: Benchmark = "latest", as_json: AsJson = False, workspace: Workspace = DEFAULT_WORKSPACE) -> None:
+def show(
+    run: Benchmark = "latest",
+    drops: Annotated[
+        bool, typer.Option("--drops", help="One JSON line for every variant that was left out, with its reason.")
+    ] = False,
+    as_json: AsJson = False,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+) -> None:
     """The funnel: how many variants came how far, and why the others did not."""
     folder = find_run(run, workspace, kind="benchmark")
     store = open_store(folder)
     try:
         funnel = stored_funnel(store, folder.run_id)
+        left_out = left_out_rows(store, folder.run_id) if drops else []
     finally:
         store.close()
-    if as_json:
+    if drops:
+        for row in left_out:
+            typer.echo(canonical_json(row))
+    elif as_json:
         typer.echo(funnel.model_dump_json(indent=2))
     else:
         _show_funnel(Console(), funnel)
@@ -130,7 +142,7 @@ def finalize(
     for warning in done.warnings:
         _say(console, f"warning: {warning}")
     if push_to:
-        _say(console, f"pushed to {push(folder.path / FINAL, push_to, private=not public)}")
+        _say(console, f"pushed to {push_folder(folder.path / FINAL, push_to, private=not public)}")
 
 
 @app.command("evaluate")

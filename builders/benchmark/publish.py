@@ -1,14 +1,12 @@
-"""The files of a finished benchmark: items, card, Croissant, guidelines, labels; and their way to the hub."""
+"""The files of a finished benchmark: items, card, Croissant metadata, guidelines and labels."""
 
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ...core.errors import BrokenMachine, ConfigError
 from ...core.records import Annotation, Bias, PreferencePair
 from ...core.store import Store
-from ...core.visible import one_line
 from ...data.annotations import guidelines
 from ...data.benchmark import JSONL, PARQUET, SPLIT, BenchmarkRow, make_row, public_name, write_rows
 from ...data.card import card_markdown
@@ -76,34 +74,6 @@ def publish(
     )
     (folder / METADATA).write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
     return list(card.warnings)
-
-
-def push(folder: Path, repository: str, *, private: bool) -> str:
-    """Upload a finished folder to the hub as a data set; returns its address.
-
-    The token is the one that `huggingface_hub` finds (HF_TOKEN, or a login); HF_ENDPOINT names another hub.
-    """
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    if not (folder / CARD).is_file():
-        raise ConfigError(f"{folder}: holds no finished benchmark; `biasscope benchmark finalize` makes one")
-    try:
-        api = HfApi()
-        url = api.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
-        api.upload_folder(
-            folder_path=folder, repo_id=url.repo_id, repo_type="dataset", commit_message="Benchmark made by BiasScope"
-        )
-        return str(url)
-    except HFValidationError as error:
-        raise ConfigError(f"--push {repository!r}: {one_line(str(error))}") from None
-    except HfHubHTTPError as error:
-        raise BrokenMachine(
-            f"the hub refused {repository!r}: {one_line(str(error))}; the files are in {folder}: push again when that "
-            "is mended"
-        ) from None
-    except OSError as error:
-        raise BrokenMachine(f"the hub cannot be reached: {one_line(str(error))}; the files are in {folder}") from None
 
 
 def _without_names(annotations: Iterable[Annotation]) -> Iterable[Mapping[str, str]]:

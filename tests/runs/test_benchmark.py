@@ -106,6 +106,16 @@ def test_every_variant_is_accounted_for(built):
     assert len({item.pair_id for item in items}) == len(items)
 
 
+def test_every_drop_is_shown_with_its_reason(built):
+    folder, _ = built
+    shown = biasscope("benchmark", "show", folder.path, "--drops")
+    rows = [json.loads(line) for line in shown.output.splitlines()]
+    funnel = json.loads(biasscope("benchmark", "show", folder.path, "--json").output)
+    assert Counter(r["reason"] for r in rows) == sum((Counter(s["reasons"]) for s in funnel["steps"]), Counter())
+    assert all(" bias:" in row["subject"] for row in rows)
+    assert any(row["detail"].endswith(": chosen") for row in rows if row["step"] == "filter")
+
+
 def test_every_item_misled_a_judge_in_both_orders_and_ends_in_another_answer(built):
     folder, _ = built
     store = open_store(folder)
