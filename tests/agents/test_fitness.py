@@ -3,15 +3,16 @@
 import pytest
 from biasscope.agents.engines.probe import ProbeReport
 from biasscope.agents.fitness import fitness
-from biasscope.agents.opening import JudgeSpec, TeacherSpec
+from biasscope.agents.judges.specs import PairwiseSpec
+from biasscope.agents.opening import TeacherSpec
 
 DEAD = ProbeReport(reference="openai:m", reason="no answer: is the endpoint running?")
 PLAIN = ProbeReport(reference="openai:m", reachable=True, notes=("no JSON answer: there is none in it",))
 FULL = ProbeReport(reference="openai:m", reachable=True, structured="json_schema", logprobs=True, context=4096)
 
 
-def judge(mode: str) -> JudgeSpec:
-    return JudgeSpec.model_validate({"model": "openai:m", "mode": mode})
+def judge(mode: str) -> PairwiseSpec:
+    return PairwiseSpec.model_validate({"model": "openai:m", "mode": mode})
 
 
 TEACHER = TeacherSpec(model="openai:m")
