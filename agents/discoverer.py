@@ -7,7 +7,7 @@ from ..core.ids import content_id
 from ..core.records import Bias, Candidate, Explanation, Judgment, PreferencePair
 from ..prompts import render
 from .engines.ask import ask_json
-from .judge import letter_of
+from .judges.protocol import letter_of
 from .wording import clean_wording, described
 
 

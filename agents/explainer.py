@@ -4,7 +4,8 @@ from ..core.calls import Message, Model, Request
 from ..core.ids import content_id
 from ..core.records import Explanation, Judgment, PreferencePair
 from ..prompts import render
-from .judge import Judge, Mode, PairwiseJudge, conversation, letter_of, shown_answers
+from .judges.pairwise import Mode, PairwiseJudge, conversation
+from .judges.protocol import Judge, letter_of, shown_answers
 
 
 async def explain_verdict(

@@ -146,7 +146,8 @@ def _lost(answer: str, text: str) -> str:
     if len(before) < _LONG_ENOUGH:
         return ""
     if len(after) < _KEPT_LENGTH * len(before):
-        return f"the rewrite has {len(after)} words, the answer {len(before)}"
+        words = "1 word" if len(after) == 1 else f"{len(after)} words"
+        return f"the rewrite has {words}, the answer {len(before)}"
     telling = {word for word in before if len(word) > 3 or word.isdigit()}
     kept = len(telling & set(after)) / max(1, len(telling))
     return f"the rewrite keeps {kept:.0%} of the answer's words" if kept < _KEPT_WORDS else ""

@@ -1,11 +1,14 @@
 """The verifier checks rewrites: is the final answer still the same, and does the text show the bias."""
 
 import random
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
+from ..bias_library.features import Feature, nearest_feature
 from ..core.calls import Model, Stage
+from ..core.errors import CallFailed
 from ..core.ids import seed_from
 from ..core.records import Bias
 from ..prompts import render
@@ -13,6 +16,57 @@ from .engines.ask import ask_json
 from .wording import described
 
 SameAnswer = Literal["same", "different", "unsure"]
+
+
+class Verifier(Protocol):
+    """Anything that can check rewrites."""
+
+    async def same_answer(self, question: str, answer_a: str, answer_b: str, *, stage: Stage) -> SameAnswer:
+        """Whether both reach the same final answer. Raises CallFailed."""
+        ...
+
+    async def shows_more(
+        self, bias: Bias, question: str, placebo_text: str, bias_text: str, seed: int, *, stage: Stage
+    ) -> bool:
+        """Whether `bias_text` shows more of the bias than `placebo_text`. Raises CallFailed."""
+        ...
+
+
+class LLMVerifier:
+    """A verifier that asks a model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    async def same_answer(self, question: str, answer_a: str, answer_b: str, *, stage: Stage) -> SameAnswer:
+        """As the protocol says."""
+        return await same_answer(self.model, question, answer_a, answer_b, stage=stage)
+
+    async def shows_more(
+        self, bias: Bias, question: str, placebo_text: str, bias_text: str, seed: int, *, stage: Stage
+    ) -> bool:
+        """As the protocol says. Which text comes first is drawn from `seed` and the content."""
+        return await shows_more(self.model, bias, placebo_text, bias_text, seed, stage=stage)
+
+
+class RulesVerifier:
+    """A verifier that measures, without a model: a bias by the feature that writes it. It knows no final answers."""
+
+    def __init__(self, features: Mapping[str, Feature]) -> None:
+        self._features = features
+
+    async def same_answer(self, question: str, answer_a: str, answer_b: str, *, stage: Stage) -> SameAnswer:
+        """Always unsure."""
+        return "unsure"
+
+    async def shows_more(
+        self, bias: Bias, question: str, placebo_text: str, bias_text: str, seed: int, *, stage: Stage
+    ) -> bool:
+        """Whether the feature's measure is higher. Raises CallFailed('no_recipe') for a bias without a feature."""
+        feature = nearest_feature(bias.name, bias.definition, self._features)
+        if feature is None:
+            raise CallFailed("no_recipe", f"no feature of the lexicon measures {bias.name!r}: give a verifier model")
+        return feature.measure(bias_text, question) > feature.measure(placebo_text, question)
 
 
 class _Sameness(BaseModel):

@@ -51,11 +51,19 @@ def settings() -> str:
         if model in seen:
             lines += ["", f"## {prefix.rstrip('.')}", "", f"The keys of `{seen[model]}`."]
             continue
-        seen[model] = prefix.rstrip(".")
         texts = docstrings(model)
-        lines += ["", f"## {prefix.rstrip('.') or 'A run'}", "", " ".join((model.__doc__ or "").split()), ""]
+        # Kinds of one thing: the first has the whole table, the others what they do not share with it.
+        first = next((m for m, place in seen.items() if place == prefix.rstrip(".")), None)
+        shared = {n for n in model.model_fields if first and n in first.model_fields and n != "kind"}
+        seen[model] = prefix.rstrip(".")
+        kind = f", kind: {get_args(model.model_fields['kind'].annotation)[0]}" if "kind" in model.model_fields else ""
+        about = " ".join((model.__doc__ or "").split())
+        about += f" Also the keys of `{prefix.rstrip('.')}` above, those of the model." if first else ""
+        lines += ["", f"## {prefix.rstrip('.') or 'A run'}{kind}", "", about, ""]
         lines += ["| key | default | meaning |", "|---|---|---|"]
         for name, field in model.model_fields.items():
+            if name in shared:
+                continue
             lines.append(
                 f"| `{prefix}{name}` | {_default(field)} | {texts.get(name, '').replace('|', chr(92) + '|')} |"
             )

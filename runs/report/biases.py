@@ -52,9 +52,9 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
                 status=status,
                 parents=tuple(names.get(p, p) for p in bias.parents),
                 iteration=min(born, default=None),
-                support=len(support),
-                support_pairs=len({c.pair_id for c in support}),
-                support_sources=len({c.source_bias for c in support}),
+                support=sum(c.contrast.support if c.contrast else 1 for c in support),
+                support_pairs=_pairs(support),
+                support_sources=len({c.source_bias for c in support if c.source_bias}),
                 search=_evidence(search[-1]) if search else None,
                 confirmation=_evidence(confirm[-1]) if confirm else None,
                 usage=_usage(store, run_id, tallies.requests.get(arm, [])),
@@ -64,6 +64,12 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
             )
         )
     return sorted(entries, key=_strength), sorted(seeds)
+
+
+def _pairs(support: list[Candidate]) -> int:
+    """Pairs whose misjudgments speak for a bias; those of contrasts are counted and not named, so the most counts."""
+    named = len({c.pair_id for c in support if c.contrast is None})
+    return max([named, *(c.contrast.support_pairs for c in support if c.contrast)])
 
 
 def _strength(entry: BiasEntry) -> tuple[int, float, str, str]:

@@ -15,6 +15,7 @@ from ...core.records import (
     bias_arm,
 )
 from ...core.store import Store
+from .contrasts import contrast_line
 from .diff import cut, marked
 from .model import ArmVerdict, BiasEntry, Discovery, Example, Text
 from .tallies import Item, Tallies
@@ -128,6 +129,7 @@ def _discoveries(store: Store, run_id: str, bias_id: str, most: int = 2) -> Sequ
                 source_bias=source.name if source else candidate.source_bias,
                 reasoning=cut(judgment.reasoning if judgment else "", 800),
                 explanation=_explanation(store, run_id, candidate.judgment_id),
+                contrast=contrast_line(candidate.contrast) if candidate.contrast else None,
             )
         )
     return shown

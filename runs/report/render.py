@@ -8,11 +8,11 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from ...core.visible import fenced, markdown, one_line, visible
 from .model import Report
 from .plots import draw_plots
 from .svg import Plot, colours
 from .tables import DECISIONS, evidence, number, points
-from .visible import fenced, markdown, one_line, visible
 
 _FOLDER = Path(__file__).parent / "templates"
 

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from .visible import one_line
+from ...core.visible import one_line
 
 INK, MUTED, GRID, BLUE, CORAL, AMBER, FAINT, PAPER = (
     "#18212e", "#5a6778", "#dfe4ec", "#2b66d9", "#d0442c", "#b77a08", "#a7b1bf", "#fefefe",

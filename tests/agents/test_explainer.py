@@ -2,7 +2,7 @@
 
 import pytest
 from biasscope.agents.explainer import explain, explain_other
-from biasscope.agents.judge import PairwiseJudge
+from biasscope.agents.judges.pairwise import PairwiseJudge
 from biasscope.core.errors import CallFailed
 from biasscope.prompts import fence
 

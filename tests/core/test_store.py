@@ -1,7 +1,7 @@
 """The store keeps what it is given, once, and gives it back."""
 
 import asyncio
-import sqlite3
+import json
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ from biasscope.core.errors import StoreError
 from biasscope.core.ids import content_id
 from biasscope.core.records import Judgment, PreferencePair
 from biasscope.core.store import Store
-from biasscope.core.tables import metadata
+from biasscope.core.tables import RECORDS, metadata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = Store(tmp_path / "store.db")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    store = Store(tmp_path / "store.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
     yield store
     store.close()
 
@@ -112,8 +112,8 @@ def test_a_file_that_is_no_database_is_one_clear_line(tmp_path):
 
 
 async def test_a_failing_write_reaches_its_caller(store):
-    with sqlite3.connect(store.url.removeprefix("sqlite:///")) as connection:
-        connection.execute("DROP TABLE pairs")
+    with store._engine.begin() as connection:
+        connection.execute(sa.text("DROP TABLE pairs"))
     with pytest.raises(StoreError, match="pairs"):
         await store.write(pair(1))
     store.write_note("r", "still", "alive")
@@ -139,3 +139,28 @@ async def test_an_answer_and_its_ledger_line_are_written_together(store):
     judged, validated = store.usage("r")
     assert (judged.calls, judged.cached_calls, judged.prompt_tokens, judged.completion_tokens) == (1, 0, 7, 3)
     assert (validated.calls, validated.cached_calls, validated.prompt_tokens) == (0, 1, 0)
+
+
+def test_a_judgment_written_before_there_were_scores_still_loads(tmp_path):
+    store = Store(tmp_path / "store.db")
+    old = {
+        "id": "j1",
+        "run_id": "run",
+        "pair_id": "p1",
+        "arm": "original",
+        "order": "chosen_first",
+        "verdict": "chosen",
+        "judge": "m#reasoning",
+        "perturbation_id": "",
+        "p_rejected": None,
+        "tie_mass": None,
+        "reasoning": "because",
+        "request_id": "r1",
+        "draw": 0,
+    }
+    with store._engine.begin() as connection:
+        row = {"id": "j1", "run_id": "run", "arm": "original", "pair_id": "p1", "body": json.dumps(old)}
+        connection.execute(RECORDS[Judgment].insert(), [row])
+    [judgment] = store.select(Judgment, run_id="run")
+    assert (judgment.verdict, judgment.score_chosen, judgment.score_rejected) == ("chosen", None, None)
+    store.close()

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from biasscope.agents.judge import Judge, PairwiseJudge, letter_of, shown_answers
+from biasscope.agents.judges.pairwise import PairwiseJudge
+from biasscope.agents.judges.protocol import Judge, letter_of, shown_answers
 from biasscope.core.calls import Completion, Model
 from biasscope.core.errors import CallFailed
 from biasscope.prompts import fence
