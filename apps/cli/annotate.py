@@ -48,7 +48,10 @@ def export(
         say_safely(console, f"nothing to label for {name}: see `biasscope benchmark annotate status {folder.run_id}`")
         return
     target = out or folder.path / "annotation" / "".join(c if c.isalnum() else "-" for c in name)
-    files = export_tasks(target, format, made, annotator=name, name=folder.run_id)
+    try:
+        files = export_tasks(target, format, made, annotator=name, name=folder.run_id)
+    except OSError as error:
+        raise ConfigError(f"--out {target}: cannot be written: {error.strerror or error}") from None
     rounds = [task.round for task in made]
     counts = ", ".join(f"{rounds.count(r)} {r}" for r in dict.fromkeys(rounds))
     say_safely(console, f"{len(made)} tasks ({counts}) in {files[0]}; guidelines in {files[-1]}")
