@@ -19,6 +19,7 @@ from . import (
     library,
     mitigate,
     plan,
+    review,
     runs,
     selftest,
     train,
@@ -36,6 +37,7 @@ app.command("discover")(discover.discover)
 app.command("resume")(discover.resume)
 app.command("status")(runs.status)
 app.command("report")(runs.report)
+app.command("review")(review.review)
 app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
@@ -47,6 +49,7 @@ app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
+app.add_typer(review.app, name="reviewers")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
 app.add_typer(dpo.app, name="dpo")
