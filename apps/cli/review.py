@@ -69,7 +69,9 @@ def review(
         _say("note: without --certificate what is sent, tokens too, can be read on the way; use a network you trust")
     listening = _listen(host, port)
     scheme = "https" if certificate else "http"
-    _say(f"review of {only.run_id if only else folder}: {scheme}://{host}:{listening.getsockname()[1]}  (Ctrl-C stops it)")
+    _say(
+        f"review of {only.run_id if only else folder}: {scheme}://{host}:{listening.getsockname()[1]}  (Ctrl-C stops it)"
+    )
     uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -23,10 +23,16 @@ from playwright.sync_api import sync_playwright
 from world_runs import settings, start, write_sources
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def apart(work, *args, **options):
@@ -80,7 +86,9 @@ class Served:
         person = Reviewer(name=alone, role="admin") if alone else None
         self.app = create_app(Setting(self.site, workspace / FILE, person), hosts)
         self.server = uvicorn.Server(
-            uvicorn.Config(self.app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                self.app, host="127.0.0.1", port=0, log_level="error", server_header=False, timeout_graceful_shutdown=1
+            )
         )
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 
@@ -170,7 +178,10 @@ def benchmark_with(run_with):
         pairs = [
             change(
                 PreferencePair(
-                    id=f"item{k:03}", prompt=f"What is {k} + {k}?", chosen=f"It is {2 * k}.", rejected=f"Say {2 * k + 1}."
+                    id=f"item{k:03}",
+                    prompt=f"What is {k} + {k}?",
+                    chosen=f"It is {2 * k}.",
+                    rejected=f"Say {2 * k + 1}.",
                 )
             )
             for k in range(n)

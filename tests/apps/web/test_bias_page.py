@@ -109,7 +109,9 @@ def test_controls_same_effect_and_where_it_comes_from(app, rows, visit):
     sources = {c.source_bias for c in rows[Candidate] if c.id in found.candidate_ids}
     into = {m.id: m for m in rows[MergeDecision] if m.into == found.into}
     assert graph.locator(".node.candidates").count() == len(into)
-    assert sources <= set(graph.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href').split('/').pop())"))
+    assert sources <= set(
+        graph.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href').split('/').pop())")
+    )
     page.get_by_text("As a list").click()
     expect(page.locator("section[aria-labelledby=h-lineage] details li").first).to_contain_text("→")
 
@@ -145,7 +147,9 @@ def test_a_pair_shows_the_arms_with_marked_words_both_orders_and_what_the_judge_
     expect(texts.nth(2)).to_have_text(pair.rejected)
     rewrite = next(p.text for p in rows[Perturbation] if (p.arm, p.pair_id) == (arm, pair_id))
     biased = texts.nth(4)
-    kept = biased.evaluate("box => { const c = box.cloneNode(true); c.querySelectorAll('del').forEach(d => d.remove()); return c.textContent }")
+    kept = biased.evaluate(
+        "box => { const c = box.cloneNode(true); c.querySelectorAll('del').forEach(d => d.remove()); return c.textContent }"
+    )
     assert kept == rewrite
     assert biased.locator("ins").count() > 0
     assert all(word in rewrite for word in biased.locator("ins").all_inner_texts())
@@ -157,7 +161,9 @@ def test_a_pair_shows_the_arms_with_marked_words_both_orders_and_what_the_judge_
             cell = table.filter(has_text=name).locator("td").nth(0 if j.order == "chosen_first" else 1)
             expect(cell).to_contain_text(words[j.verdict])
             if j.arm == arm:
-                expect(page.locator("section[aria-label='What the judge said']")).to_contain_text(j.reasoning.split("\n")[0])
+                expect(page.locator("section[aria-label='What the judge said']")).to_contain_text(
+                    j.reasoning.split("\n")[0]
+                )
 
 
 def test_explanations_of_the_misjudgments_it_was_named_from_are_shown(app, rows, visit):

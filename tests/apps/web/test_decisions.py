@@ -65,7 +65,11 @@ def decide(app, visit):
 
 @pytest.mark.parametrize(
     ("name", "kind", "status"),
-    [("Loud titles", "Approve", "valid"), ("Big headings", "Reject", "rejected"), ("Big headings", "Retire", "retired")],
+    [
+        ("Loud titles", "Approve", "valid"),
+        ("Big headings", "Reject", "rejected"),
+        ("Big headings", "Retire", "retired"),
+    ],
 )
 def test_approve_reject_retire_and_undo(app, decide, name, kind, status):
     before = entry(app, name).status
@@ -99,7 +103,9 @@ def test_an_undo_can_be_undone(app, decide):
 def test_rename_and_edit(app, decide):
     decide("Loud titles", "Rename", {"name": "Shouted headings"})
     assert entry(app, "Loud titles").bias.name == "Shouted headings"
-    page = decide("Loud titles", "Edit", {"definition": "Capitals in headings are rewarded.", "manifestation": "ALL CAPS"})
+    page = decide(
+        "Loud titles", "Edit", {"definition": "Capitals in headings are rewarded.", "manifestation": "ALL CAPS"}
+    )
     expect(page.locator(".definition")).to_have_text("Capitals in headings are rewarded.")
     bias = entry(app, "Loud titles").bias
     assert (bias.definition, bias.manifestation) == ("Capitals in headings are rewarded.", "ALL CAPS")

@@ -1,10 +1,10 @@
 """The library page: every bias with its figures, filters, order, search by words and by meaning."""
 
 import pytest
+from biasscope.bias_library.bias import make_bias
 from biasscope.bias_library.diff import decisive
 from biasscope.bias_library.events import Stamp, add
 from biasscope.bias_library.library import append_now, load_library
-from biasscope.bias_library.bias import make_bias
 from biasscope.core.records import Validation
 from playwright.sync_api import expect
 
