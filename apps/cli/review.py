@@ -69,9 +69,8 @@ def review(
         _say("note: without --certificate what is sent, tokens too, can be read on the way; use a network you trust")
     listening = _listen(host, port)
     scheme = "https" if certificate else "http"
-    _say(
-        f"review of {only.run_id if only else folder}: {scheme}://{host}:{listening.getsockname()[1]}  (Ctrl-C stops it)"
-    )
+    address = f"{scheme}://{host}:{listening.getsockname()[1]}"
+    _say(f"review of {only.run_id if only else folder}: {address}  (Ctrl-C stops it)")
     uvicorn.Server(config).run(sockets=[listening])
 
 
@@ -123,7 +122,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=256)
     except OSError as error:
         raise ConfigError(
-            f"--host {host} --port {port}: cannot be listened on ({error.strerror}); choose others, port 0 takes a free one"
+            f"--host {host} --port {port}: cannot be used ({error.strerror}); choose others, --port 0 takes a free one"
         ) from None
 
 

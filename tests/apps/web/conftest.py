@@ -127,11 +127,12 @@ def serve():
 @pytest.fixture(scope="session")
 def _runs(easy, server, tmp_path_factory):
     data, workspace = tmp_path_factory.mktemp("pairs"), tmp_path_factory.mktemp("workspace")
-    write_sources(data, easy, 24, 60)
+    write_sources(data, easy, 24, 90)
     tests = {"validation": {"seeds": True, "batch": 30, "manipulation_checks": 4, "confirm_share": 0.34}}
     finished = apart(start, settings(data, workspace, server.url, name="first", orders="both", **tests))
     assert finished.state == "finished"
-    apart(start, settings(data, workspace, server.url, name="second", seed=3, discovery={"iterations": 1}, **tests))
+    shorter = {"discovery": {"iterations": 1}, "validation": {"seeds": True}}
+    apart(start, settings(data, workspace, server.url, name="second", seed=3, **shorter))
     waiting = apart(start, settings(data, workspace, server.url, name="waiting", approve=True))
     assert waiting.state == "waiting"
     return workspace

@@ -147,10 +147,12 @@ def test_a_pair_shows_the_arms_with_marked_words_both_orders_and_what_the_judge_
     expect(texts.nth(2)).to_have_text(pair.rejected)
     rewrite = next(p.text for p in rows[Perturbation] if (p.arm, p.pair_id) == (arm, pair_id))
     biased = texts.nth(4)
-    kept = biased.evaluate(
-        "box => { const c = box.cloneNode(true); c.querySelectorAll('del').forEach(d => d.remove()); return c.textContent }"
-    )
-    assert kept == rewrite
+    without_struck = """box => {
+        const copy = box.cloneNode(true);
+        copy.querySelectorAll("del").forEach(words => words.remove());
+        return copy.textContent;
+    }"""
+    assert biased.evaluate(without_struck) == rewrite
     assert biased.locator("ins").count() > 0
     assert all(word in rewrite for word in biased.locator("ins").all_inner_texts())
     table = page.locator(".verdict-table tbody tr")
