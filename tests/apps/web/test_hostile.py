@@ -58,7 +58,9 @@ def rows(run):
     verdicts = [
         Judgment(id=JUDGMENTS["wrong"], arm=arm, order="chosen_first", verdict="rejected", reasoning=TEXT, **common),
         Judgment(id=JUDGMENTS["right"], arm=PLACEBO, order="chosen_first", verdict="chosen", reasoning=LINES, **common),
-        Judgment(id=JUDGMENTS["before"], arm=ORIGINAL, order="chosen_first", verdict="chosen", reasoning=TEXT, **common),
+        Judgment(
+            id=JUDGMENTS["before"], arm=ORIGINAL, order="chosen_first", verdict="chosen", reasoning=TEXT, **common
+        ),
     ]
     validation = Validation(
         id="v" * 24,
@@ -263,7 +265,19 @@ def test_files_stay_text_where_a_program_opens_them(app, visit):
     assert "<script>" not in re.sub(r"(?s)(`{3,})text\n.*?\n\1", "", markdown)
     svg = page.request.get(f"{app.url}{RUN}/biases/{ID}/plots/domains.svg")
     drawn = list(ElementTree.fromstring(svg.text()).iter())
-    assert {e.tag.rpartition("}")[2] for e in drawn} <= {"svg", "style", "title", "desc", "defs", "g", "path", "use", "text", "clipPath", "rect"}
+    assert {e.tag.rpartition("}")[2] for e in drawn} <= {
+        "svg",
+        "style",
+        "title",
+        "desc",
+        "defs",
+        "g",
+        "path",
+        "use",
+        "text",
+        "clipPath",
+        "rect",
+    }
     assert [a for e in drawn for a in e.attrib if a.lower().startswith("on")] == []
     assert any("onerror" in (e.text or "") for e in drawn)
     assert "sandbox" in svg.headers["content-security-policy"]
