@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from ..core.errors import DataError
 
@@ -109,3 +110,26 @@ def _near(
         for k, j in np.argwhere((n >= min_shared) & (flips >= min_flips) & (phi >= threshold)):
             if j < first + k:
                 yield first + int(k), int(j)
+
+
+def cohen_kappa_interval(
+    first: Sequence[str | int], second: Sequence[str | int], level: float = 0.95
+) -> tuple[float, float]:
+    """Interval of Cohen's kappa from its large-sample standard error (Fleiss, Cohen and Everitt, Psychological Bulletin
+    72, 1969), cut at -1 and 1. (-1, 1) where kappa is NaN."""
+    kappa = cohen_kappa(first, second)
+    if np.isnan(kappa):
+        return -1.0, 1.0
+    names = {name: i for i, name in enumerate(dict.fromkeys([*first, *second]))}
+    table = np.zeros((len(names), len(names)))
+    np.add.at(table, ([names[x] for x in first], [names[x] for x in second]), 1)
+    table /= table.sum()
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected, agreed = float(rows @ columns), np.diag(table)
+    crossed = (columns[:, None] + rows[None, :]) ** 2
+    a = float(agreed @ (1 - (rows + columns) * (1 - kappa)) ** 2)
+    b = (1 - kappa) ** 2 * float((table * crossed).sum() - agreed @ np.diag(crossed))
+    c = (kappa - expected * (1 - kappa)) ** 2
+    error = float(np.sqrt(max(a + b - c, 0.0) / len(first))) / (1 - expected)
+    reach = float(ndtri((1 + level) / 2)) * error
+    return max(-1.0, kappa - reach), min(1.0, kappa + reach)

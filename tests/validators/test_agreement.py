@@ -3,7 +3,13 @@ import math
 import numpy as np
 import pytest
 from biasscope.core.errors import DataError
-from biasscope.validators.agreement import cohen_kappa, fleiss_kappa, phi_coefficient, same_effect_groups
+from biasscope.validators.agreement import (
+    cohen_kappa,
+    cohen_kappa_interval,
+    fleiss_kappa,
+    phi_coefficient,
+    same_effect_groups,
+)
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_reference
 
@@ -105,3 +111,32 @@ def test_groups_are_those_of_every_pair_looked_at_by_itself(seed: int) -> None:
     wanted = sorted((tuple(m) for m in expected.values() if len(m) > 1), key=lambda m: (-len(m), m))
     assert wanted
     assert same_effect_groups(d) == wanted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_interval_of_kappa_as_in_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 3, 80)
+    second = np.where(rng.random(80) < 0.7, first, rng.integers(0, 3, 80))
+    table = np.zeros((3, 3))
+    np.add.at(table, (first, second), 1)
+    theirs = cohens_kappa(table)
+    low, high = cohen_kappa_interval(first.tolist(), second.tolist())
+    np.testing.assert_allclose((low, high), (theirs.kappa_low, theirs.kappa_upp), atol=1e-9)
+
+
+def test_interval_of_kappa_without_kappa() -> None:
+    assert cohen_kappa_interval(["a"], ["a"]) == (-1.0, 1.0)
+    assert cohen_kappa_interval([], []) == (-1.0, 1.0)
+
+
+def test_coverage_of_the_interval_of_kappa() -> None:
+    """Two raters, two categories, the same with chance 0.7, else drawn anew: kappa is 0.7."""
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(600):
+        first = rng.random(150) < 0.4
+        second = np.where(rng.random(150) < 0.7, first, rng.random(150) < 0.4)
+        low, high = cohen_kappa_interval(first.astype(int).tolist(), second.astype(int).tolist())
+        inside += low <= 0.7 <= high
+    assert inside / 600 >= 0.925
