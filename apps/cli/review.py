@@ -1,6 +1,7 @@
 """`biasscope review` and `biasscope reviewers`."""
 
 import os
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -57,8 +58,6 @@ def review(
     made = create_app(setting, None if outside else LOOPBACK, os.environ.get(SECRET))
     config = uvicorn.Config(
         made,
-        host=host,
-        port=port,
         log_level="warning",
         server_header=False,
         proxy_headers=False,
@@ -68,10 +67,11 @@ def review(
     )
     if outside and not certificate:
         _say("note: without --certificate what is sent, tokens too, can be read on the way; use a network you trust")
-    socket = config.bind_socket()
+    listening = _listen(host, port)
     scheme = "https" if certificate else "http"
-    _say(f"review of {only.run_id if only else folder}: {scheme}://{host}:{socket.getsockname()[1]}  (Ctrl-C stops it)")
-    uvicorn.Server(config).run(sockets=[socket])
+    address = f"{scheme}://{host}:{listening.getsockname()[1]}"
+    _say(f"review of {only.run_id if only else folder}: {address}  (Ctrl-C stops it)")
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 @app.command("add")
@@ -114,6 +114,16 @@ def _target(target: str | None, workspace: Path) -> tuple[Path, RunFolder | None
         return path, None
     run = find_run(target, workspace, kind=None)
     return run.path.parent, run
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=256)
+    except OSError as error:
+        raise ConfigError(
+            f"--host {host} --port {port}: cannot be used ({error.strerror}); choose others, --port 0 takes a free one"
+        ) from None
 
 
 def _say(text: str, err: bool = False) -> None:

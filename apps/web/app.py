@@ -22,6 +22,8 @@ from .site import NotHere
 
 _DAY = 24 * 3600
 _LARGEST_FORM = 256 * 1024
+ROUTERS = tuple(part.router for part in (login, libraries, biases, growth, watching, reports, annotating))
+"""Every page there is."""
 
 
 def create_app(setting: Setting, hosts: tuple[str, ...] | None = LOOPBACK, secret: str | None = None) -> FastAPI:
@@ -55,8 +57,8 @@ def create_app(setting: Setting, hosts: tuple[str, ...] | None = LOOPBACK, secre
     for kind in (BiasScopeError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _problem)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
-    for part in (login, libraries, biases, growth, watching, reports, annotating):
-        app.include_router(part.router)
+    for router in ROUTERS:
+        app.include_router(router)
     return app
 
 

@@ -129,5 +129,10 @@ def _hands(run: OpenRun) -> desk.Hands:
 
 @functools.cache
 def _guidelines() -> Markup:
-    """Our own text, with raw HTML switched off all the same."""
-    return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(guidelines()))
+    """Our own text, with raw HTML switched off all the same, a level under the page's heading."""
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = reader.parse(guidelines())
+    for token in tokens:
+        if token.type.startswith("heading_"):
+            token.tag = f"h{int(token.tag[1:]) + 1}"
+    return Markup(reader.renderer.render(tokens, reader.options, {}))

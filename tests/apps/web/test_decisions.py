@@ -12,8 +12,6 @@ from biasscope.core.errors import LibraryError
 from biasscope.core.records import LibraryEvent
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.slow
-
 WHY = "read all the pairs"
 
 
@@ -155,7 +153,8 @@ def test_split_into_parts(app, decide):
         ("Approve", {}, "a decision needs a reason"),
     ],
 )
-def test_what_cannot_be_is_said_in_one_line_and_writes_nothing(app, decide, kind, fill, said):
+def test_what_cannot_be_is_said_in_one_line_and_writes_nothing(app, visit, decide, kind, fill, said):
+    visit.refusals.add(409)
     before = library(app).events
     page = decide("Loud titles", kind, fill, reason="   " if kind == "Approve" else WHY)
     expect(page.locator("#problem")).to_contain_text(said)
@@ -163,6 +162,7 @@ def test_what_cannot_be_is_said_in_one_line_and_writes_nothing(app, decide, kind
 
 
 def test_a_page_that_is_out_of_date_decides_nothing(app, visit):
+    visit.refusals.add(409)
     ada, bob = (visit(f"{app.url}/runs/small/biases/{app.ids['Loud titles']}") for _ in range(2))
     for page, kind in ((ada, "Approve"), (bob, "Reject")):
         page.locator(".actions summary", has_text=kind).click()

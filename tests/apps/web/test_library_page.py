@@ -8,8 +8,6 @@ from biasscope.bias_library.library import append_now, load_library
 from biasscope.core.records import Validation
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.slow
-
 NAMES = "main table.library tbody .name"
 
 
