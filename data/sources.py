@@ -10,7 +10,8 @@ from ..core.records import PreferencePair
 from .builtin import BUILTIN, DEFAULT_SIZE, builtin_pairs
 from .builtin_relevance import RELEVANCE, relevance_pairs
 from .drafts import Draft, Drop, read_drafts
-from .readers import Row, read_rows
+from .files import Row
+from .readers import read_rows
 from .report import MAX_DOMAINS, DataReport, Tally
 from .seen import Seen
 from .spec import SourceSpec
@@ -99,7 +100,7 @@ def _drafts(spec: SourceSpec, tally: Tally) -> Iterator[Draft | Drop]:
                 dict(pair.meta),
             )
         return
-    rows = read_rows(spec)
+    rows = read_rows(spec, tally.notes)
 
     def counted() -> Iterator[Row]:
         for row in rows:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ...core.errors import ConfigError
 from ...core.ids import content_id
+from ...core.mistakes import mistakes
 
 OPENAI_URL = "https://api.openai.com/v1"
 SCHEMES = ("openai", "local", "embed")
@@ -168,15 +169,13 @@ def parse_reference(value: "str | Mapping[str, Any] | ModelSpec") -> ModelSpec:
 
 def _first(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
-    place = ".".join(str(p) for p in found["loc"])
-    message = found["msg"].removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":
+        place = ".".join(str(p) for p in found["loc"])
         return f"{place!r} is no setting; there are {', '.join(ModelSpec.model_fields)}"
-    if found["type"] == "value_error":
-        return message
-    return f"{place} = {found['input']!r}: {message}" if place and place != "model" else f"{message}; write {_EXAMPLES}"
+    said = mistakes(error)[0]
+    return f"{said}; write {_EXAMPLES}" if found["loc"] == ("model",) else said
 
 
 def _shown(url: str) -> str:
     """An address for a message: what stands before @ in a host, and queries, may be secrets."""
-    return re.sub(r"\?.*", "?...", re.sub(r"(https?://)[^/@\s]*@", r"\1...@", url))
+    return re.sub(r"\?.*", "?...", re.sub(r"(\w+://)[^/@\s]*@", r"\1...@", url))

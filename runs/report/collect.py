@@ -126,7 +126,8 @@ def _data(store: Store, run_id: str) -> Iterator[DataSummary]:
     for name in ("target", "test"):
         note = store.note(run_id, f"data:{name}")
         if isinstance(note, dict):
-            yield DataSummary(name=name, facts=tuple(_flat(note)))
+            told = {k: v for k, v in note.items() if k not in ("examples", "dropped_examples")}
+            yield DataSummary(name=name, facts=tuple(_flat(told)))
 
 
 def _made_with(manifest: dict[str, Any]) -> Iterator[Fact]:
@@ -140,6 +141,10 @@ def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[Fact]:
         label, item = f"{prefix}{key}", value[key]
         if isinstance(item, dict):
             yield from _flat(item, f"{label}.")
-        elif item is not None and not any(secret in key.lower().split("_") for secret in _SECRETS):
-            text = ", ".join(str(i) for i in item) if isinstance(item, list) else str(item)
+        elif item not in (None, "", []) and not any(secret in key.lower().split("_") for secret in _SECRETS):
+            text = ", ".join(str(i) for i in item) if isinstance(item, list) else _number(item)
             yield Fact(label=label, value=text if len(text) <= 300 else text[:299] + "…")
+
+
+def _number(item: Any) -> str:
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
