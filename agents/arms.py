@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ..core.calls import Model, Stage
+from ..core.calls import Stage
 from ..core.errors import CallFailed
 from ..core.job import Job
 from ..core.records import ORIGINAL, Bias, Judgment, Order, Perturbation, PreferencePair, bias_arm
@@ -12,7 +12,7 @@ from ..validators.answers import answer_change
 from .judges.protocol import Judge
 from .outcomes import wrong, wrong_in_order
 from .teacher import Teacher
-from .verifier import same_answer
+from .verifier import Verifier
 
 VerifyAnswers = Literal["exact", "model", "off"]
 
@@ -23,7 +23,7 @@ class Bench(Job):
 
     judge: Judge
     teacher: Teacher
-    verifier_model: Model
+    verifier: Verifier
     verify_answers: VerifyAnswers
     """How a rewrite that has become right is noticed: exact extraction, with a model where that is silent, or not."""
     both_orders: bool
@@ -63,6 +63,11 @@ async def rewrite(bench: Bench, pair: PreferencePair, bias: Bias | None, *, stag
         made = await bench.teacher.placebo(pair, stage=stage)
     else:
         made = await bench.teacher.perturb(pair, bias, stage=stage)
+    return await keep(bench, pair, made, stage=stage)
+
+
+async def keep(bench: Bench, pair: PreferencePair, made: Perturbation, *, stage: Stage) -> Perturbation:
+    """A rewrite, checked for a final answer that has become right, and stored."""
     made = made.model_copy(update={"answer_change": await _answer_change(bench, pair, made.text, stage)})
     await bench.store.write(made)
     return made
@@ -118,7 +123,7 @@ async def _answer_change(
     if exact != "unknown" or mode == "exact":
         return exact
     try:
-        found = await same_answer(bench.verifier_model, pair.prompt, pair.chosen, text, stage=stage)
+        found = await bench.verifier.same_answer(pair.prompt, pair.chosen, text, stage=stage)
     except CallFailed:
         return "unknown"
     if found == "unsure":

@@ -1,7 +1,7 @@
 """The rules teacher: perturbs by the edits of the text-feature lexicon, without a model."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..bias_library.features import (
     Feature,
@@ -60,6 +60,22 @@ class RulesTeacher:
         rng = self._generator(pair, PLACEBO, draw)
         text = write_neutral(pair.rejected, rng, neutral_words(pair.rejected), pair.prompt)
         return self._made(pair, PLACEBO, text, draw)
+
+    async def mix(self, pair: PreferencePair, features: Sequence[str], arm: str, *, stage: Stage) -> Perturbation:
+        """The rejected answer with several features at once, named, one after the other.
+
+        Raises CallFailed('unchanged') when the edits leave the text as it is.
+        """
+        text = self._mixed(pair, features)
+        if text.split() == pair.rejected.split():
+            raise CallFailed("unchanged", f"the edits {', '.join(features)} leave this answer as it is", text)
+        return self._made(pair, arm, text, 0)
+
+    def _mixed(self, pair: PreferencePair, features: Sequence[str]) -> str:
+        text = pair.rejected
+        for name in features:
+            text = self._features[name].write(text, self._generator(pair, name, 0), pair.prompt)
+        return text
 
     def _generator(self, pair: PreferencePair, what: str, draw: int) -> random.Random:
         return random.Random(seed_from("rules", self._seed, pair.id, what, draw))

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ..core.errors import LibraryError
+from ..core.mistakes import mistakes
 from ..core.records import Bias, LibraryEvent, Validation
 from . import events as line
 from .bias import make_bias
@@ -175,9 +176,7 @@ def _record(kind: type[R], value: Any, where: str) -> R:
     try:
         return kind.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])
-        raise LibraryError(f"{where}{place}: {first['msg']}, got {first['input']!r:.80}") from error
+        raise LibraryError(f"{where}: {mistakes(error)[0]}") from error
 
 
 _NEEDS: dict[str, dict[str, type]] = {
@@ -200,7 +199,8 @@ def _check_payload(event: LibraryEvent, where: str) -> None:
         try:
             read_bias(part["id"], part["bias"])
         except (ValidationError, TypeError, KeyError) as error:
-            raise LibraryError(f"{where}.payload holds no bias: {str(error).splitlines()[0]}") from error
+            said = mistakes(error)[0] if isinstance(error, ValidationError) else f"{type(error).__name__} {error}"
+            raise LibraryError(f"{where}.payload holds no bias: {said}") from error
 
 
 def _list(found: dict[str, Any], key: str, source: str) -> list[Any]:

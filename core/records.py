@@ -13,6 +13,8 @@ Origin = Literal["seed", "discovered", "merged", "split", "imported", "taxonomy"
 Status = Literal["candidate", "valid", "confirmed", "rejected", "inconclusive", "retired", "merged", "seed"]
 Decision = Literal["valid", "not_shown", "inconclusive", "not_injectable", "explained_by_length"]
 PairSet = Literal["target", "search", "confirm"]
+AnnotationLabel = Literal["different", "same", "broken", "unsure"]
+AnnotationRound = Literal["independent", "review", "adjudication"]
 
 ORIGINAL = "original"
 PLACEBO = "placebo"
@@ -21,6 +23,11 @@ PLACEBO = "placebo"
 def bias_arm(bias_id: str) -> str:
     """The name of a bias's arm."""
     return f"bias:{bias_id}"
+
+
+def mixed_arm(iteration: int) -> str:
+    """The name of the arm in which several features at once were written into an answer."""
+    return f"mixed:{iteration}"
 
 
 class Record(BaseModel):
@@ -101,8 +108,33 @@ class Explanation(Record):
     request_id: str = ""
 
 
+class ContrastEvidence(BaseModel):
+    """Why the contrast discoverer named a feature (docs/contrasts.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    feature: str
+    """Its name in the lexicon."""
+    direction: Literal["more", "less"]
+    """Whether the judge goes for more of it or for less."""
+    frequency: float
+    """Share of the halves of the data in which it was chosen."""
+    weight: float
+    """Its pull in the joint fit: standard deviations of the response for one of the feature."""
+    support: int
+    """Misjudgments in which the wrongly preferred answer shows it in that direction."""
+    support_pairs: int
+    """Pairs that these come from."""
+    rows: int
+    """Comparisons that were regressed on."""
+    features: int
+    """Features that varied enough to be considered."""
+    false_bound: float
+    """At most so many of the features that this fit chose are chosen by chance, on average."""
+
+
 class Candidate(Record):
-    """A bias the teacher named from one misjudgment."""
+    """A bias named from misjudgments: by the teacher from one, by contrasts from all of a round."""
 
     run_id: str
     iteration: int
@@ -114,6 +146,8 @@ class Candidate(Record):
     source_bias: str
     """The bias that was injected when the judge erred."""
     request_id: str = ""
+    contrast: ContrastEvidence | None = None
+    """What speaks for it where contrasts named it; `judgment_id` is then the most telling misjudgment."""
 
 
 class MergeDecision(Record):
@@ -178,6 +212,56 @@ class Failure(Record):
     reason: str
     raw: str = ""
     request_id: str = ""
+
+
+class Drop(Record):
+    """One item that was left out of a data set, and why. A step that failed is a Failure instead."""
+
+    run_id: str
+    stage: str
+    subject: str
+    """Ids of what was left out, e.g. pair and bias."""
+    reason: str
+    """A few fixed words, to count by."""
+    detail: str = ""
+
+
+class Item(Record):
+    """One candidate of a benchmark: a source pair whose rejected answer shows a bias, and how it passed the checks."""
+
+    run_id: str
+    pair_id: str
+    """The preference pair that it is: the source's prompt and chosen answer, and the rewritten rejected one."""
+    source_pair_id: str
+    bias_id: str
+    perturbation_id: str
+    misled: tuple[str, ...]
+    """Judges of the filter that took it for the better answer in every order."""
+    misled_before: tuple[str, ...]
+    """Those of them that did so with the original rejected answer already."""
+    answers: Literal["exact", "panel", "unsettled"]
+    """By what the two final answers were found to differ; unsettled: by nothing yet."""
+    votes: dict[str, str] = Field(default_factory=dict)
+    """What each model of the panel said, where it was asked."""
+
+
+class Annotation(Record):
+    """What one annotator says about one item of a data set in the making. A change of mind is another row."""
+
+    run_id: str
+    item_id: str
+    """The preference pair of the item."""
+    annotator: str
+    """As `annotator_name` writes it."""
+    label: AnnotationLabel
+    """different: the final answers differ; same: they come to the same; broken: no use whatever the answers are
+    (damaged text, no right answer); unsure: cannot tell. Told to annotators in data/guidelines.md."""
+    round: AnnotationRound = "independent"
+    by: Literal["person", "program"] = "person"
+    """Only what people say can make a data set human-verified."""
+    time: str
+    """ISO 8601, UTC; the newest row of an annotator on an item counts."""
+    comment: str = ""
 
 
 class LibraryEvent(Record):

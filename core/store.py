@@ -5,7 +5,6 @@ are on disk: what was paid for is kept before anyone uses it.
 """
 
 import asyncio
-import contextlib
 import json
 import queue
 import threading
@@ -18,13 +17,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from sqlalchemy.dialects import postgresql, sqlite
 
 from .calls import Completion, Role, Stage, Usage
+from .database import as_store_error, open_database, store_url
 from .errors import StoreError
-from .records import Failure, PreferencePair, Record
+from .records import Drop, Failure, Item, PreferencePair, Record
 from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
 
 R = TypeVar("R", bound=Record)
@@ -33,24 +31,12 @@ _Parts = tuple[tuple[sa.Table, list[Row]], ...]
 _IN_LIMIT = 500
 
 
-def store_url(target: str | Path) -> str:
-    """A SQLAlchemy URL from a URL or a file path."""
-    text = str(target)
-    return text if "://" in text else f"sqlite:///{text}"
-
-
 class Store:
     """Open database; migrated to the newest schema on opening."""
 
     def __init__(self, target: str | Path) -> None:
         self.url = store_url(target)
-        if self.url.startswith("sqlite:///"):
-            Path(self.url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
-        with _as_store_error(self.url):
-            self._engine = sa.create_engine(self.url, connect_args=_connect_args(self.url))
-            if self._engine.dialect.name == "sqlite":
-                sa.event.listen(self._engine, "connect", _sqlite_pragmas)
-            _migrate(self._engine)
+        self._engine = open_database(self.url)
         self._insert = postgresql.insert if self._engine.dialect.name == "postgresql" else sqlite.insert
         self._queue: queue.SimpleQueue[tuple[_Parts, bool, Future[None]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_loop, name="store-writer", daemon=True)
@@ -106,10 +92,18 @@ class Store:
         self._submit(notes, [row], replace=True).result()
 
     def forget_failures(self, run_id: str, stage: str) -> None:
-        """Drop the failures of a stage that starts again: it writes anew what still fails."""
-        table = RECORDS[Failure]
-        with _as_store_error(self.url), self._engine.begin() as connection:
-            connection.execute(sa.delete(table).where(table.c.run_id == run_id, table.c.stage == stage))
+        """Delete the failures of a stage that starts again: it writes anew what still fails."""
+        self._forget(RECORDS[Failure], run_id=run_id, stage=stage)
+
+    def replace_outcome(self, run_id: str, drops: Sequence[Drop], items: Sequence[Item]) -> None:
+        """What came of making a data set, in place of what came of it before. Annotations are never touched."""
+        for kind, records in ((Drop, drops), (Item, items)):
+            self._forget(RECORDS[kind], run_id=run_id)
+            self.write_now(*records)
+
+    def _forget(self, table: sa.Table, **where: str) -> None:
+        with as_store_error(self.url), self._engine.begin() as connection:
+            connection.execute(sa.delete(table).where(*_conditions(table, where)))
 
     # Reading
 
@@ -138,7 +132,7 @@ class Store:
         """As `select`, one at a time in flat memory."""
         table = RECORDS[kind]
         query = sa.select(table.c.body).where(*_conditions(table, where)).order_by(table.c.id)
-        with _as_store_error(self.url), self._engine.connect() as connection:
+        with as_store_error(self.url), self._engine.connect() as connection:
             for (body,) in connection.execution_options(yield_per=1000).execute(query):
                 yield kind.model_validate_json(body)
 
@@ -222,7 +216,7 @@ class Store:
             .where(usage.c.run_id == run_id)
             .group_by(usage.c.role, usage.c.stage, usage.c.request_id)
         )
-        with _as_store_error(self.url), self._engine.connect() as connection:
+        with as_store_error(self.url), self._engine.connect() as connection:
             for role, stage, body in connection.execution_options(yield_per=1000).execute(query):
                 yield role, stage, Completion.model_validate_json(body)
 
@@ -290,7 +284,7 @@ class Store:
                 if item is not None:
                     batch.append(item)
             try:
-                with _as_store_error(self.url), self._engine.begin() as connection:
+                with as_store_error(self.url), self._engine.begin() as connection:
                     for table, rows, replace in _grouped(batch):
                         connection.execute(self._statement(table, replace), rows)
             except BaseException as error:
@@ -311,7 +305,7 @@ class Store:
         return insert.on_conflict_do_update(index_elements=keys, set_=rest)
 
     def _rows(self, query: Any) -> list[tuple[Any, ...]]:
-        with _as_store_error(self.url), self._engine.connect() as connection:
+        with as_store_error(self.url), self._engine.connect() as connection:
             return [tuple(row) for row in connection.execute(query)]
 
 
@@ -363,32 +357,3 @@ def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
             chunk = []
     if chunk:
         yield chunk
-
-
-def _connect_args(url: str) -> dict[str, Any]:
-    return {"timeout": 60} if url.startswith("sqlite") else {}
-
-
-def _sqlite_pragmas(connection: Any, _: Any) -> None:
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=60000"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _migrate(engine: sa.Engine) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-
-
-@contextlib.contextmanager
-def _as_store_error(url: str) -> Iterator[None]:
-    shown = sa.engine.make_url(url).render_as_string(hide_password=True)
-    try:
-        yield
-    except sa.exc.SQLAlchemyError as error:
-        cause = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise StoreError(f"the database {shown!r} cannot be used: {cause}") from error
-    except OSError as error:
-        raise StoreError(f"the database {shown!r} cannot be used: {error}") from error

@@ -31,6 +31,9 @@ RECORDS: dict[type[r.Record], Table] = {
     r.MergeDecision: _records("merges", _key("run_id"), _number("iteration")),
     r.Validation: _records("validations", _key("run_id"), _key("bias_id"), _number("iteration")),
     r.Failure: _records("failures", _key("run_id"), _key("stage")),
+    r.Drop: _records("drops", _key("run_id"), _key("stage")),
+    r.Item: _records("items", _key("run_id"), _key("pair_id")),
+    r.Annotation: _records("annotations", _key("run_id"), _key("item_id")),
     r.LibraryEvent: _records("events", _key("run_id"), _number("seq"), _key("bias_id")),
 }
 
@@ -41,6 +44,9 @@ for _name, _columns in {
     "merges": ("run_id", "iteration"),
     "validations": ("run_id", "bias_id"),
     "failures": ("run_id", "stage"),
+    "drops": ("run_id", "stage"),
+    "items": ("run_id", "pair_id"),
+    "annotations": ("run_id", "item_id"),
     "events": ("run_id", "seq"),
 }.items():
     _table = metadata.tables[_name]

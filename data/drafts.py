@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .files import Row
 from .labels import Reading, numbers_of, read_label
 from .presets import Layout, find_layout
-from .readers import Row
 from .spec import SourceSpec
 from .text import UnreadableText, answer_text, prompt_text, split_messages
 

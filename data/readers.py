@@ -1,185 +1,49 @@
-"""Rows of a file, a folder or a hub data set, one at a time, in memory that does not grow with their number.
+"""Rows of a file, a folder or a hub data set, one at a time, each with the place where it stands."""
 
-Files are read here rather than by the loaders of `datasets`: those read blocks, so that a broken line has no number,
-and they settle each column's type from the first block. Folders and the hub go through `datasets`, streamed.
-"""
-
-import csv
-import gzip
-import json
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
 
 from ..core.errors import DataError
+from .files import Row, kind_of, read_file
+from .hub import files_of, read_hub, stream
 from .spec import SourceSpec
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 
-class Row(NamedTuple):
-    """One row and where it stands, e.g. `line 12`."""
-
-    place: str
-    values: dict[str, Any]
-
-
-def read_rows(spec: SourceSpec) -> Iterator[Row]:
-    """The rows of `spec.source`. Raises DataError with file, line and reason."""
+def read_rows(spec: SourceSpec, notes: list[str] | None = None) -> Iterator[Row]:
+    """The rows of `spec.source`. Raises DataError with file, line and reason; what was left aside goes to `notes`."""
     path = Path(spec.source).expanduser()
     if path.is_dir():
-        return _through_datasets(spec, str(path))
-    kind = _kind(path)
+        return _folder(spec, path, notes if notes is not None else [])
     if path.is_file():
-        if kind is None:
-            raise DataError(
-                f"{spec.source}: unknown file type {path.suffix!r}: use one of {', '.join(_SUFFIXES)}, or .gz"
-            )
+        rows = read_file(path)
         if spec.split or spec.config:
             raise DataError(f"{spec.source}: split and config belong to hub data sets: leave them out for a file")
-        return {"parquet": _parquet, "jsonl": _jsonl, "json": _json, "csv": _csv, "tsv": _csv}[kind](path)
-    if kind is None and _HUB_ID.fullmatch(spec.source):
-        return _through_datasets(spec, spec.source)
+        return rows
+    if kind_of(path) is None and _HUB_ID.fullmatch(spec.source):
+        return read_hub(spec)
     raise DataError(
-        f"{spec.source!r} is no file or folder here: check the path, or give a hub data set (owner/name) or 'builtin'"
+        f"{spec.source!r} is no file or folder here: check the path, or give a hub data set (owner/name), 'builtin' or "
+        "'builtin:relevance'"
     )
 
 
-def _kind(path: Path) -> str | None:
-    suffixes = [s.lower() for s in path.suffixes]
-    last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else (suffixes[-1] if suffixes else "")
-    kinds = {s: s[1:] for s in _SUFFIXES} | {".ndjson": "jsonl"}
-    if suffixes[-1:] == [".gz"] and last == ".parquet":
-        return None
-    return kinds.get(last)
+def _folder(spec: SourceSpec, folder: Path, notes: list[str]) -> Iterator[Row]:
+    """Splits and files as `datasets` finds them; the files read here, so that a broken one is named with its line."""
+    files = files_of(spec, folder := folder.resolve())
+    if not all(map(kind_of, files)):
+        yield from stream(spec, str(folder))
+        return
+    kinds = {kind_of(file) for file in files}
+    aside = [f for f in sorted(folder.iterdir()) if f.is_file() and (kind := kind_of(f)) and kind not in kinds]
+    if aside:
+        notes.append(f"not read, since the other files are of another type: {', '.join(f.name for f in aside)}")
+    for file in files:
+        for row in read_file(file):
+            yield Row(f"{_within(folder, file)} {row.place}", row.values)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    number = 0
-    try:
-        with _open(path) as file:
-            for number, raw in enumerate(file, 1):
-                try:
-                    text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    byte = raw[error.start]
-                    raise DataError(
-                        f"{path}: line {number}: not UTF-8 (byte 0x{byte:02x} at position {error.start}): "
-                        "save the file as UTF-8"
-                    ) from error
-                yield number, text
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}: after line {number}: broken gzip ({error}): fetch the file again") from error
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
-def _jsonl(path: Path) -> Iterator[Row]:
-    for number, text in _lines(path):
-        if not text.strip():
-            continue
-        yield Row(f"line {number}", _object(path, f"line {number}", _parsed(path, text.rstrip(), number)))
-
-
-def _json(path: Path) -> Iterator[Row]:
-    # One JSON value cannot be read piece by piece: the whole file is held in memory.
-    content = "".join(text for _, text in _lines(path))
-    value = _parsed(path, content, 1)
-    if not isinstance(value, list):
-        raise DataError(f"{path}: holds one {_name(value)}: a .json file must hold a list of rows (or use .jsonl)")
-    for number, item in enumerate(value, 1):
-        yield Row(f"item {number}", _object(path, f"item {number}", item))
-
-
-def _parsed(path: Path, text: str, first_line: int) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
-        raise DataError(f"{path}: line {line}: not JSON: {error.msg} at column {error.colno}") from error
-    except (RecursionError, ValueError) as error:
-        raise DataError(f"{path}: line {first_line}: not usable JSON: {error}") from error
-
-
-def _object(path: Path, place: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DataError(f"{path}: {place}: a {_name(value)} where an object with named fields should be")
-    return value
-
-
-def _name(value: Any) -> str:
-    return {list: "list", str: "text", dict: "object", type(None): "null"}.get(type(value), type(value).__name__)
-
-
-def _csv(path: Path) -> Iterator[Row]:
-    csv.field_size_limit(2**31 - 1)
-    delimiter = "\t" if _kind(path) == "tsv" else ","
-    reader = csv.reader((text for _, text in _lines(path)), delimiter=delimiter, strict=True)
-    number = 0
-    try:
-        names = next(reader, [])
-        if len(set(names)) != len(names):
-            twice = sorted({n for n in names if names.count(n) > 1})
-            raise DataError(f"{path}: line 1: column names {twice!r} occur twice: rename them")
-        for number, fields in enumerate(reader, 1):
-            if not fields:
-                continue
-            if len(fields) != len(names):
-                raise DataError(
-                    f"{path}: row {number} (ends at line {reader.line_num}): "
-                    f"{len(fields)} fields where the header has {len(names)}"
-                )
-            yield Row(f"row {number}", dict(zip(names, fields, strict=True)))
-    except csv.Error as error:
-        raise DataError(f"{path}: row {number + 1} (line {reader.line_num}): {error}") from error
-
-
-def _parquet(path: Path) -> Iterator[Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    number = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=256):
-                for values in batch.to_pylist():
-                    number += 1
-                    yield Row(f"row {number}", values)
-    except (pa.ArrowException, OSError) as error:
-        where = f"after row {number}: " if number else ""
-        raise DataError(f"{path}: {where}not readable as parquet: {_first_line(error)}") from error
-
-
-def _through_datasets(spec: SourceSpec, name: str) -> Iterator[Row]:
-    import datasets
-
-    try:
-        loaded = datasets.load_dataset(name, spec.config, split=spec.split, streaming=True)
-    except Exception as error:  # the loaders of `datasets` raise whatever their libraries raise
-        raise DataError(f"data set {name!r} cannot be opened: {_first_line(error)}") from error
-    if isinstance(loaded, dict):
-        if len(loaded) > 1:
-            raise DataError(f"data set {name!r} has the splits {sorted(loaded)}: choose one with split")
-        loaded = next(iter(loaded.values()))
-    number = 0
-    rows = iter(loaded)
-    while True:
-        try:
-            values = next(rows, None)
-        except Exception as error:
-            raise DataError(f"data set {name!r}: after row {number}: {_first_line(error)}") from error
-        if values is None:
-            return
-        number += 1
-        yield Row(f"row {number}", dict(values))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+def _within(folder: Path, file: Path) -> Path:
+    return file.relative_to(folder) if file.is_relative_to(folder) else file

@@ -1,6 +1,6 @@
 """Preference pairs from anywhere: `load` for what fits in memory, `iter_pairs` for streams of any length."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,13 +8,18 @@ from ..core.errors import DataError
 from ..core.ids import content_id
 from ..core.records import PreferencePair
 from .builtin import BUILTIN, DEFAULT_SIZE, builtin_pairs
+from .builtin_relevance import RELEVANCE, relevance_pairs
 from .drafts import Draft, Drop, read_drafts
-from .readers import Row, read_rows
+from .files import Row
+from .readers import read_rows
 from .report import MAX_DOMAINS, DataReport, Tally
 from .seen import Seen
 from .spec import SourceSpec
 from .stratify import Positioned, sample
 from .text import clean
+
+_MADE: dict[str, Callable[[int], list[PreferencePair]]] = {BUILTIN: builtin_pairs, RELEVANCE: relevance_pairs}
+"""Sources that are made on the spot."""
 
 
 class Loaded(NamedTuple):
@@ -79,9 +84,9 @@ def _usable(spec: SourceSpec, tally: Tally) -> Iterator[Positioned]:
 
 
 def _drafts(spec: SourceSpec, tally: Tally) -> Iterator[Draft | Drop]:
-    if spec.source == BUILTIN:
-        tally.preset = BUILTIN
-        for pair in builtin_pairs(max(DEFAULT_SIZE, spec.limit or 0)):
+    if spec.source in _MADE:
+        tally.preset = spec.source
+        for pair in _MADE[spec.source](max(DEFAULT_SIZE, spec.limit or 0)):
             tally.rows += 1
             yield Draft(
                 f"pair {tally.rows}",
@@ -95,7 +100,7 @@ def _drafts(spec: SourceSpec, tally: Tally) -> Iterator[Draft | Drop]:
                 dict(pair.meta),
             )
         return
-    rows = read_rows(spec)
+    rows = read_rows(spec, tally.notes)
 
     def counted() -> Iterator[Row]:
         for row in rows:

@@ -71,7 +71,8 @@ class SourceSpec(BaseModel):
 
     source: str = Field(min_length=1)
     """A .parquet, .jsonl, .json, .csv or .tsv file (also .gz), a folder of such files, a hub data set (`owner/name`),
-    or `builtin`."""
+    `builtin` (verifiable questions in math, logic, knowledge and code) or `builtin:relevance` (answers on topic
+    against evasive, generic or off-topic ones)."""
     preset: Preset = "auto"
     """Layout of the source; auto finds it by its columns."""
     columns: Columns | None = None

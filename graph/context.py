@@ -1,9 +1,11 @@
 """What the nodes work with. Built by the launcher, never part of the state."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..agents.arms import Bench
 from ..agents.engines.embedder import Embedder
+from ..bias_library.features import Feature
 from ..core.calls import Model
 from .settings import LoopSettings
 
@@ -13,5 +15,19 @@ class Context(Bench):
     """Everything outside the state."""
 
     settings: LoopSettings
-    teacher_model: Model
+    teacher_model: Model | None
+    """Names and compares biases; None where nobody is to be asked."""
     embedder: Embedder
+    features: Mapping[str, Feature]
+    """The lexicon and the user's own."""
+
+    @property
+    def by_llm(self) -> bool:
+        """Whether the teacher's model names candidates."""
+        by = self.settings.discovery.by
+        return self.teacher_model is not None and by in (None, "llm", "both")
+
+    @property
+    def by_contrasts(self) -> bool:
+        """Whether contrasts name candidates."""
+        return self.settings.discovery.by in ("contrasts", "both") or not self.by_llm

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..agents.arms import judge_arm
-from ..agents.verifier import shows_more
 from ..core.calls import Stage
 from ..core.records import Bias, Perturbation, PreferencePair, bias_arm
 from ..validators.controls import Evidence, judge_noise, position_report
@@ -70,26 +69,29 @@ async def gather_evidence(
 async def manipulation(context: Context, biases: Sequence[Bias], trial: Trial) -> dict[str, tuple[int, int]]:
     """How often a verifier finds each bias in the right text, over the first pairs that are in the contrast."""
     jobs = [
-        (bias, base.perturbation_id, mine.perturbation_id)
+        (bias, pair.prompt, base.perturbation_id, mine.perturbation_id)
         for bias in biases
-        for base, mine in [
-            (base, mine)
-            for base, mine in zip(
-                trial.table.column(trial.reference), trial.table.column(bias_arm(bias.id)), strict=True
+        for pair, base, mine in [
+            (pair, base, mine)
+            for pair, base, mine in zip(
+                trial.table.pairs[: trial.table.taken],
+                trial.table.column(trial.reference),
+                trial.table.column(bias_arm(bias.id)),
+                strict=True,
             )
             if base.perturbation_id and mine.perturbation_id and not (base.became_right or mine.became_right)
         ][: context.settings.validation.manipulation_checks]
     ]
 
-    async def work(job: tuple[Bias, str, str]) -> bool:
-        bias, *ids = job
+    async def work(job: tuple[Bias, str, str, str]) -> bool:
+        bias, question, *ids = job
         placebo, biased = context.store.get_many(Perturbation, ids)
-        return await shows_more(
-            context.verifier_model, bias, placebo.text, biased.text, context.settings.seed, stage=trial.stage
+        return await context.verifier.shows_more(
+            bias, question, placebo.text, biased.text, context.settings.seed, stage=trial.stage
         )
 
     name = f"{trial.stage}@{trial.iteration}.manipulation"
-    found = await context.run_all(name, jobs, work, lambda job: f"{job[0].id} {job[2]}") if jobs else []
+    found = await context.run_all(name, jobs, work, lambda job: f"{job[0].id} {job[3]}") if jobs else []
     answers: dict[str, list[bool]] = {bias.id: [] for bias in biases}
     for (bias, *_), seen in zip(jobs, found, strict=True):
         if seen is not None:

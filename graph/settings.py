@@ -7,11 +7,30 @@ from pydantic import BaseModel, ConfigDict, Field
 Profile = Literal["paper", "rigorous"]
 
 
+class ContrastSettings(BaseModel):
+    """How features of the answers are searched for what moves the judge, without a model (docs/contrasts.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    false_selections: float = Field(1.0, gt=0)
+    """At most so many features per round are named by chance, on average; they are tested like all others."""
+    mixed: int | None = Field(None, ge=1)
+    """Features that the teacher `rules` writes into each answer at once, to see which of them moves the judge. None:
+    2 to 6, so that each is seen in about 16 answers."""
+    min_rows: int = Field(8, ge=2)
+    """A feature that differs in fewer comparisons is not considered."""
+
+
 class DiscoverySettings(BaseModel):
     """How candidates are found."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    by: Literal["llm", "contrasts", "both"] | None = None
+    """Who names candidates. llm: the teacher's model, from each misjudgment and the judge's reasons; contrasts: a
+    regression of verdicts or scores on text features, without a model; None: llm where the teacher has a model."""
+    contrasts: ContrastSettings = ContrastSettings()
+    """How contrasts search."""
     iterations: int = Field(4, ge=1, le=100)
     """T_max: the most rounds of the loop."""
     patience: int = Field(2, ge=1)

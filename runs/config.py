@@ -6,11 +6,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, overload
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ..agents.engines.reference import ModelSpec
 from ..agents.opening import JudgeSpec, TeacherSpec
+from ..core.database import store_url
 from ..core.errors import ConfigError
+from ..core.mistakes import mistakes, short
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, LoopSettings
 
@@ -59,14 +69,38 @@ class JobConfig(BaseModel):
     workspace: Path = Field(default_factory=default_workspace)
     """Folder under which runs lie."""
     store: str | None = None
-    """Database URL, to share a store between runs; None: store.db in the run's folder."""
+    """Database URL (sqlite:///file, postgresql://user@host/database), to share a store between runs and people; None:
+    store.db in the run's folder. The password comes from PGPASSWORD or ~/.pgpass."""
     seed: int = 0
     """Seed of everything that is drawn."""
     budget: BudgetSettings = BudgetSettings()
     """What the run may spend."""
 
+    @field_validator("store")
+    @classmethod
+    def _usable(cls, store: str | None) -> str | None:
+        if store is not None:
+            store_url(store)
+        return store
 
-C = TypeVar("C", bound=JobConfig)
+
+ROLES = ("judge", "teacher", "verifier", "embedder")
+"""The models of a discovery run."""
+MAY_CHANGE = (
+    "max_concurrency",
+    "timeout_s",
+    "max_retries",
+    "keep_alive",
+    "slots",
+    "threads",
+    "api_key_env",
+    "headers",
+    "price_input",
+    "price_output",
+)
+"""Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
+
+C = TypeVar("C", bound=BaseModel)
 
 
 class RunConfig(LoopSettings, JobConfig):
@@ -90,6 +124,17 @@ class RunConfig(LoopSettings, JobConfig):
     """Preference pairs on which they are validated; None: half of the target pairs, by seed."""
     library: Path | None = None
     """A library file (`biasscope library export`) to start from."""
+    features: Path | None = None
+    """Text features of your own, a .yaml or .py file (docs/features.md), beside the packaged ones."""
+
+    @model_validator(mode="after")
+    def _somebody_names(self) -> "RunConfig":
+        if self.discovery.by in ("llm", "both") and not self.teacher.has_model:
+            raise ValueError(
+                f"discovery.by: {self.discovery.by} needs a teacher with a model to name biases; write contrasts, or "
+                "give teacher.model"
+            )
+        return self
 
 
 @overload
@@ -109,8 +154,8 @@ def load_config(
     settings: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
     *,
-    kind: type[JobConfig] = RunConfig,
-) -> JobConfig:
+    kind: type[BaseModel] = RunConfig,
+) -> BaseModel:
     """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins.
 
     `kind` is its class; JobConfig reads of any kind what all have.
@@ -118,6 +163,31 @@ def load_config(
     values: dict[str, Any] = _read_yaml(path) if path else {}
     for key, value in (given or {}).items():
         _put(values, key, value)
+    _set(values, settings)
+    return _checked(values, kind, str(path) if path else "configuration")
+
+
+def change_config(path: Path, settings: Sequence[str], *, kind: type[JobConfig] = RunConfig) -> str:
+    """The text of a begun job's configuration with `key=value` changes; ConfigError for what is fixed by then.
+
+    JobConfig as `kind` stands for one whose class is not known: its budget may change.
+    """
+    for setting in settings:
+        key = setting.partition("=")[0]
+        role, _, name = key.partition(".")
+        if role != "budget" and (kind is JobConfig or role not in ROLES or name not in MAY_CHANGE):
+            models = "" if kind is JobConfig else f" and, of {', '.join(ROLES)}, {', '.join(MAY_CHANGE)}"
+            raise ConfigError(
+                f"--set {key}: is fixed when a run begins, or results of two settings would be mixed; what may change "
+                f"is budget{models}. Start a new run for the rest"
+            )
+    values = _read_yaml(path)
+    _set(values, settings)
+    _checked(values, kind, str(path))
+    return yaml.safe_dump(values, sort_keys=True, allow_unicode=True)
+
+
+def _set(values: dict[str, Any], settings: Sequence[str]) -> None:
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
@@ -126,27 +196,15 @@ def load_config(
             _put(values, key, yaml.safe_load(text))
         except yaml.YAMLError:
             raise ConfigError(f"--set {setting!r}: the value is not YAML; put it in quotes") from None
+
+
+def _checked(values: dict[str, Any], kind: type[C], where: str) -> C:
     if values.get("profile") == "paper":
         values = _over(PAPER, values)
-    where = str(path) if path else "configuration"
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {describe(error)}") from None
-
-
-def describe(error: ValidationError) -> str:
-    """A pydantic error in one line: field, what is wrong, the value."""
-    parts = []
-    for item in error.errors():
-        # Parts in brackets are tags of pydantic's, such as the kind of a judge, and stand in no file.
-        field = ".".join(p for p in map(str, item["loc"]) if not p.startswith("(")) or "(whole)"
-        message = {"missing": "is needed", "extra_forbidden": "is no setting; check the spelling"}.get(
-            item["type"], item["msg"].removeprefix("Value error, ")
-        )
-        got = "" if item["type"] in ("missing", "extra_forbidden") else f" (got {_short(item['input'])})"
-        parts.append(f"{field}: {message}{got}")
-    return "; ".join(parts)
+        raise ConfigError(f"{where}: {'; '.join(mistakes(error))}") from None
 
 
 def dump_config(config: JobConfig) -> str:
@@ -171,7 +229,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if values is None:
         raise ConfigError(f"{path}: is empty; a configuration is a mapping such as 'judge: openai:...'")
     if not isinstance(values, dict):
-        raise ConfigError(f"{path}: holds {_short(values)}; a configuration is a mapping such as 'judge: openai:...'")
+        raise ConfigError(f"{path}: holds {short(values)}; a configuration is a mapping such as 'judge: openai:...'")
     return values
 
 
@@ -181,15 +239,15 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for parent in parents:
         inner = at.get(parent)
         if isinstance(inner, str):
-            inner = {"source" if parent in ("target", "test") else "model": inner}
+            inner = {"source" if parent in ("target", "test", "source") else "model": inner}
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
-            raise ConfigError(f"{key}: {parent!r} is {_short(inner)}, which has no settings of its own")
+            raise ConfigError(f"{key}: {parent!r} is {short(inner)}, which has no settings of its own")
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in ("target", "test") else "model"] = value
+        at[last]["source" if last in ("target", "test", "source") else "model"] = value
     else:
         at[last] = value
 
@@ -200,8 +258,3 @@ def _over(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         inner = merged.get(key)
         merged[key] = _over(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
     return merged
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -41,7 +41,7 @@ class RunFolder:
 
     @property
     def config(self) -> Path:
-        """The full configuration, as the run was started."""
+        """The full configuration, with what a resume has changed since the start."""
         return self.path / "config.yaml"
 
     @property

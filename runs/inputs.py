@@ -42,6 +42,16 @@ def load_pairs(store: Store, run_id: str, config: RunConfig) -> dict[str, str]:
     return hashes
 
 
+def features_hash(config: RunConfig) -> dict[str, str]:
+    """The user's features by the hash of their file, so that a resumed run has the same; empty without any."""
+    if config.features is None:
+        return {}
+    try:
+        return {"features": content_id("features", config.features.read_bytes().hex())}
+    except OSError as error:
+        raise ConfigError(f"features: {config.features}: cannot be read: {error.strerror}; give a file") from None
+
+
 def start_library(store: Store, run_id: str, config: RunConfig) -> list[str]:
     """The seeds and what the library file brings, as events; returns the ids that the loop injects."""
     given: list[Bias] = seed_biases() if config.discovery.seeds else []

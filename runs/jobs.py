@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +30,7 @@ from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.job import Job
 from ..core.progress import Progress
 from ..core.store import Store
-from .config import JobConfig, RunConfig, dump_config, load_config
+from .config import JobConfig, RunConfig, change_config, dump_config, load_config
 from .folder import RunFolder, check_name
 from .manifest import check_unchanged, manifest
 
@@ -51,9 +51,21 @@ def create(config: JobConfig) -> RunFolder:
             f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `biasscope resume {name}` or "
             "choose another --name"
         )
+    if config.store:
+        with contextlib.closing(Store(config.store)) as store:
+            if store.note(name, "manifest") is not None:
+                raise ConfigError(
+                    f"a run {name!r} is in the shared store already, perhaps a colleague's; choose another --name"
+                )
     folder.path.mkdir(parents=True, exist_ok=True)
     _write_whole(folder.config, dump_config(config.model_copy(update={"name": name})))
     return folder
+
+
+def change(folder: RunFolder, settings: Sequence[str], *, kind: type[JobConfig] = RunConfig) -> None:
+    """Keep changed settings with a job that has begun; hold it meanwhile. ConfigError for what may not change."""
+    if settings:
+        _write_whole(folder.config, change_config(folder.config, settings, kind=kind))
 
 
 def forget_unstarted(folder: RunFolder) -> None:
@@ -133,9 +145,16 @@ class Desk(Generic[C]):
         self.models[role] = judge.name
         return judge
 
+    def teacher_model(self, role: str, spec: TeacherSpec) -> Model | None:
+        """Open the teacher's model; None for the teacher `rules`."""
+        if spec.has_model:
+            return self.model(role, spec)
+        self.models[role] = "rules"
+        return None
+
     def teacher(self, role: str, spec: TeacherSpec) -> Teacher:
         """Open a teacher."""
-        return open_teacher(spec, self.model(role, spec), self.run_id)
+        return open_teacher(spec, self.teacher_model(role, spec), self.run_id)
 
     def embedder(self, spec: ModelSpec) -> Embedder:
         """Open the embedder."""
@@ -148,7 +167,7 @@ class Desk(Generic[C]):
         """Write the manifest (`data` are hashes by set); ConfigError when a resumed job's prompts, models or data
         are other ones now. Call it when the models are open and before anything is asked of them."""
         made = manifest(
-            config=self.config.model_dump(mode="json", exclude_defaults=True, exclude={"workspace", "budget"}),
+            config=self.config.model_dump(mode="json", exclude_defaults=True, exclude={"workspace", "budget", "store"}),
             models=self.models,
             data=dict(data),
             seed=self.config.seed,

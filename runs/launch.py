@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from ..agents.opening import open_teacher
+from ..agents.verifier import LLMVerifier, RulesVerifier
+from ..bias_library.features import load_features, user_features
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.records import Bias
 from ..graph.build import build
+from ..graph.checkpoints import open_checkpoints
 from ..graph.context import Context
 from ..graph.nodes.admit import meant
 from . import jobs
 from .config import RunConfig, load_config
 from .folder import RunFolder
-from .inputs import load_pairs, start_library
-from .jobs import Listener, State, locked
+from .inputs import features_hash, load_pairs, start_library
+from .jobs import Listener, State, change, locked
 from .planned import read_plan
 from .report import write_report
 
@@ -63,15 +65,17 @@ async def drive(
 ) -> Outcome:
     """Run or go on with a run until it has finished, spent its budget or waits for approval.
 
-    `changes` are `key=value` settings that may differ from the run's own: budget and models' concurrency.
+    `changes` are `key=value` settings to change for good: the budget, and how models are reached (`MAY_CHANGE`).
     Whatever happens, what was paid for stays in the store.
     """
-    config = load_config(folder.config, changes)
     with locked(folder):
+        change(folder, changes)
+        config = load_config(folder.config)
         async with opened(folder, config, listener) as context:
             store = context.store
             outcome = await _loop(folder, config, context, approval)
-            store.write_note(folder.run_id, "outcome", {"state": outcome.state, "reason": outcome.reason})
+            told = {"state": outcome.state, "reason": outcome.reason, "waiting_for": list(outcome.waiting_for)}
+            store.write_note(folder.run_id, "outcome", told)
             return Outcome(
                 folder,
                 outcome.state,
@@ -82,7 +86,7 @@ async def drive(
 
 
 async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval: Approval | None) -> Outcome:
-    async with AsyncSqliteSaver.from_conn_string(str(folder.checkpoints)) as saver:
+    async with open_checkpoints(context.store.url, folder.checkpoints) as saver:
         graph = build(context, saver)
         thread: Any = {"configurable": {"thread_id": folder.run_id}, "recursion_limit": 10_000}
         known = await graph.aget_state(thread)
@@ -150,11 +154,12 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
     """A run's store, models and pairs, for as long as it is driven."""
     async with jobs.opened(folder, config, listener) as desk:
         judge = desk.judge("judge", config.judge)
-        teacher_model = desk.model("teacher", config.teacher)
-        verifier = desk.model("verifier", config.verifier) if config.verifier else teacher_model
-        desk.models["verifier"] = verifier.name
+        teacher_model = desk.teacher_model("teacher", config.teacher)
+        verifier_model = desk.model("verifier", config.verifier) if config.verifier else teacher_model
+        desk.models["verifier"] = verifier_model.name if verifier_model else "rules"
         embedder = desk.embedder(config.embedder)
-        desk.begin(load_pairs(desk.store, desk.run_id, config))
+        features = load_features() | (user_features(config.features) if config.features else {})
+        desk.begin(load_pairs(desk.store, desk.run_id, config) | features_hash(config))
         yield Context(
             run_id=desk.run_id,
             store=desk.store,
@@ -162,13 +167,14 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
             progress=desk.progress,
             width=desk.width,
             judge=judge,
-            teacher=open_teacher(config.teacher, teacher_model, desk.run_id),
-            verifier_model=verifier,
+            teacher=open_teacher(config.teacher, teacher_model, desk.run_id, features),
+            verifier=LLMVerifier(verifier_model) if verifier_model else RulesVerifier(features),
             verify_answers=config.validation.verify_answers,
             both_orders=config.orders == "both",
             settings=config,
             teacher_model=teacher_model,
             embedder=embedder,
+            features=features,
         )
 
 

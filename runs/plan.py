@@ -7,6 +7,7 @@ is decided, is a range, and the assumption is printed.
 
 import math
 import tempfile
+import uuid
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import NamedTuple
 from ..agents.engines.reference import ModelSpec
 from ..core.calls import Completion
 from ..core.errors import ConfigError
-from ..core.ids import content_id
 from ..core.records import Validation
 from ..core.store import Store
 from .config import RunConfig
@@ -82,7 +82,7 @@ def _probe_config(config: RunConfig, pairs: int, search_pairs: int, scratch: Pat
     }
     return config.model_copy(
         update={
-            "name": f"plan-{content_id('probe', config.model_dump(mode='json'))[:12]}",
+            "name": f"plan-{uuid.uuid4().hex[:12]}",
             "workspace": scratch,
             "approve": False,
             "target": config.target.model_copy(update={"limit": pairs if config.test else 2 * pairs}),

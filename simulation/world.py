@@ -7,6 +7,7 @@ import yaml
 from pydantic import ValidationError
 
 from ..core.errors import ConfigError
+from ..core.mistakes import mistakes
 from .compiled import Compiled
 from .replies import embeddings, reply
 from .spec import WorldSpec
@@ -48,12 +49,9 @@ def load_spec(path: str | Path) -> WorldSpec:
     try:
         return WorldSpec.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the world"
-        given = "" if first["type"] in ("missing", "extra_forbidden") else f", got {str(first['input'])[:80]!r}"
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        message = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{file}: {where}: {message}{given}{more}; see docs/worlds.md") from error
+        first, *more = mistakes(error, "the world")
+        others = f" (and {len(more)} more)" if more else ""
+        raise ConfigError(f"{file}: {first}{others}; see docs/worlds.md") from error
 
 
 def match_bias(world: World, name: str, definition: str = "") -> str | None:

@@ -2,17 +2,18 @@
 
 import math
 
-from scipy.stats import beta, norm
+from scipy.special import ndtri
+from scipy.stats import beta
 
 from ..core.errors import DataError
 
 
-def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson score interval (1927) of a proportion; (0, 1) when n is 0."""
+def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson score interval (1927) of a proportion; (0, 1) when n is 0. `n` may be an effective sample size."""
     _check(successes, n)
     if not n:
         return 0.0, 1.0
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
@@ -32,6 +33,6 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float,
     return low, high
 
 
-def _check(successes: int, n: int) -> None:
+def _check(successes: float, n: float) -> None:
     if not 0 <= successes <= n:
         raise DataError(f"successes: {successes!r} of {n!r} is not a count; give 0 <= successes <= n")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from ...core.calls import Message, Model, Request, Role, Stage
 from ...core.errors import CallFailed
 from ...core.ids import canonical_json
+from ...core.mistakes import mistakes
 from ...prompts import render
 from .json_text import last_json_object
 from .structured import strict_schema
@@ -67,9 +68,7 @@ def read_json(text: str, schema: type[T]) -> T | str:
     try:
         return schema.model_validate_json(found.text, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(p) for p in first["loc"]) or "the object"
-        return f"{place}: {first['msg']}"
+        return mistakes(error, "the object")[0]
 
 
 @functools.cache

@@ -10,7 +10,8 @@ from .budget import Budget, Budgeted
 from .embedded import Embedded
 from .limited import Breaker, Limited
 from .openai_compatible import OpenAICompatible
-from .reference import ModelSpec, parse_reference
+from .reference import IN_PROCESS, ModelSpec, parse_reference
+from .relevance import open_relevance
 from .stored import Stored
 
 DEAD_AFTER = 10
@@ -19,6 +20,8 @@ DEAD_AFTER = 10
 def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = "") -> Model:
     """The bare model of a reference, without cache, limits or budget. Raises ConfigError."""
     spec = parse_reference(spec)
+    if spec.scheme == "embed":
+        return open_relevance(spec)
     return Embedded(spec, run_id=run_id) if spec.scheme == "local" else OpenAICompatible(spec, run_id=run_id)
 
 
@@ -39,7 +42,7 @@ def wrap(engine: Model, spec: ModelSpec, *, run_id: str, store: Store, budget: B
 
     Outermost first: what is stored costs nothing and waits for nobody; the budget is asked when a call is about to go.
     """
-    if budget is not None and budget.cost is not None and spec.scheme != "local" and spec.price_input is None:
+    if budget is not None and budget.cost is not None and spec.scheme not in IN_PROCESS and spec.price_input is None:
         raise ConfigError(
             f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output per million"
         )

@@ -6,23 +6,28 @@ local:                          the best model for this machine (see `gguf`); as
 local:smollm2                   the packaged SmolLM2-135M; as embedder local:minilm
 local:/path/model.gguf          a GGUF file
 local:org/repo/file.gguf        a GGUF file from the model hub
+embed:relevance                 a scorer: how near an answer is to its question in the packaged MiniLM
 """
 
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ...core.errors import ConfigError
 from ...core.ids import content_id
+from ...core.mistakes import mistakes
 
 OPENAI_URL = "https://api.openai.com/v1"
-SCHEMES = ("openai", "local")
-SCORERS: tuple[str, ...] = ()
+SCHEMES = ("openai", "local", "embed")
+SCORERS: tuple[str, ...] = ("embed",)
 """Schemes whose models give a number for one answer; see `judges.score`."""
+IN_PROCESS = ("local", "embed")
+"""Schemes whose models run here and cost no money."""
+_EMBEDDED_AT_ONCE = 64
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
 _AT_URL = re.compile(r"@(?=https?://)")
 
@@ -33,6 +38,8 @@ class ModelSpec(BaseModel):
     """A model and how to speak to it. Holds no secret: keys are named by environment variable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schemes: ClassVar[tuple[str, ...]] = SCHEMES
 
     model: str
     """Reference, as in the head of this module."""
@@ -120,10 +127,10 @@ class ModelSpec(BaseModel):
         fields = dict(given)
         reference = fields["model"].strip()
         scheme, colon, target = reference.partition(":")
-        if not colon or scheme not in SCHEMES:
+        if not colon or scheme not in cls.schemes:
             raise ValueError(
                 f"{_shown(reference)!r} is no model reference: it starts with none of "
-                f"{', '.join(s + ':' for s in SCHEMES)}; write one of {_EXAMPLES}"
+                f"{', '.join(s + ':' for s in cls.schemes)}; write one of {_EXAMPLES}"
             )
         if scheme == "openai":
             name, *url = _AT_URL.split(target, maxsplit=1)
@@ -138,6 +145,8 @@ class ModelSpec(BaseModel):
                 fields["base_url"] = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         else:
             fields["model"] = reference
+            if scheme == "embed":  # what is in flight is embedded together
+                fields.setdefault("max_concurrency", _EMBEDDED_AT_ONCE)
             if fields.get("base_url") is not None:
                 raise ValueError(f"{reference!r} runs in this process and has no base_url; write openai:MODEL@URL")
         return fields
@@ -160,15 +169,13 @@ def parse_reference(value: "str | Mapping[str, Any] | ModelSpec") -> ModelSpec:
 
 def _first(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
-    place = ".".join(str(p) for p in found["loc"])
-    message = found["msg"].removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":
+        place = ".".join(str(p) for p in found["loc"])
         return f"{place!r} is no setting; there are {', '.join(ModelSpec.model_fields)}"
-    if found["type"] == "value_error":
-        return message
-    return f"{place} = {found['input']!r}: {message}" if place and place != "model" else f"{message}; write {_EXAMPLES}"
+    said = mistakes(error)[0]
+    return f"{said}; write {_EXAMPLES}" if found["loc"] == ("model",) else said
 
 
 def _shown(url: str) -> str:
     """An address for a message: what stands before @ in a host, and queries, may be secrets."""
-    return re.sub(r"\?.*", "?...", re.sub(r"(https?://)[^/@\s]*@", r"\1...@", url))
+    return re.sub(r"\?.*", "?...", re.sub(r"(\w+://)[^/@\s]*@", r"\1...@", url))

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -12,16 +11,15 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...core.store import Store
 from ...runs.analyses import markdown
 from ...runs.analyses.answers import answer_table
 from ...runs.analyses.growth import growth_line, growth_svg
 from ...runs.analyses.length import judge_missing, length_table
 from ...runs.analyses.same_effect import same_effect as find_same_effect
 from ...runs.folder import find_run
-from ...runs.jobs import open_store
 from ...validators.agreement import SAME_EFFECT
 from .live import live
+from .opened import opened_store
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
 
 app = typer.Typer(help="Reliability analyses of finished runs.", no_args_is_help=True)
@@ -33,7 +31,7 @@ RunName = Annotated[str, typer.Argument(metavar="[RUN]", help="Name or folder of
 @app.command("answers")
 def answers(run: RunName = "latest", workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False) -> None:
     """How often chosen and rejected answers agree, before and after rewriting."""
-    with _opened(run, workspace) as (store, run_id):
+    with opened_store(run, workspace) as (store, run_id):
         found = answer_table(store, run_id)
     _show(found, markdown.answers, as_json)
 
@@ -51,7 +49,7 @@ def length(
     if truncate:
         with live(Console(stderr=True)) as listener:
             asyncio.run(judge_missing(find_run(run, workspace), listener))
-    with _opened(run, workspace) as (store, run_id):
+    with opened_store(run, workspace) as (store, run_id):
         found = length_table(store, run_id)
     _show(found, markdown.length, as_json)
     if not as_json and any(row.missing for row in found.rows):
@@ -68,7 +66,7 @@ def growth(
     """Validated biases after each iteration."""
     lines = []
     for run in runs or ["latest"]:
-        with _opened(run, workspace) as (store, run_id):
+        with opened_store(run, workspace) as (store, run_id):
             lines.append(growth_line(store, run_id))
     if svg:
         try:
@@ -89,19 +87,9 @@ def same_effect(
     as_json: AsJson = False,
 ) -> None:
     """Groups of biases that flip the same pairs."""
-    with _opened(run, workspace) as (store, run_id):
+    with opened_store(run, workspace) as (store, run_id):
         found = find_same_effect(store, run_id, threshold)
     _show(found, markdown.same_effect, as_json)
-
-
-@contextmanager
-def _opened(run: str, workspace: Path) -> Iterator[tuple[Store, str]]:
-    folder = find_run(run, workspace)
-    store = open_store(folder)
-    try:
-        yield store, folder.run_id
-    finally:
-        store.close()
 
 
 def _show(found: T, as_markdown: Callable[[T], str], as_json: bool) -> None:

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from ...core.errors import ConfigError
+from ...core.mistakes import mistakes
 from ...data.inspect import inspect_text
 from ...data.sources import load
 from ...data.spec import SourceSpec
-from ...runs.config import describe
 from .options import AsJson
 
 app = typer.Typer(help="Preference data.", no_args_is_help=True)
@@ -47,7 +47,7 @@ def inspect(
     try:
         spec = SourceSpec.model_validate({k: v for k, v in values.items() if v is not None})
     except ValidationError as error:
-        raise ConfigError(f"source {source!r}: {describe(error)}") from None
+        raise ConfigError(f"source {source!r}: {'; '.join(mistakes(error))}") from None
     report = load(spec).report
     if as_json:
         typer.echo(json.dumps(report.model_dump(mode="json"), indent=2, ensure_ascii=False))

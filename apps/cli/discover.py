@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError, UserError
-from ...runs.config import load_config
+from ...runs.config import JobConfig, load_config
 from ...runs.folder import RunFolder, find_run
-from ...runs.jobs import create, forget_unstarted, settle_models
+from ...runs.jobs import change, create, forget_unstarted, locked, settle_models
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
 from .live import live
@@ -83,7 +83,12 @@ def discover(
 def resume(
     run_name: Annotated[str, typer.Argument(metavar="RUN", help="Name or folder of a run, or `latest`.")],
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A larger budget or other concurrency.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A larger budget, or how models are reached; kept (docs/resume.md).",
+        ),
     ] = None,
     approve: Annotated[
         list[str] | None, typer.Option(help="Bias to admit, by id or name, or `all`; the others are rejected.")
@@ -96,10 +101,14 @@ def resume(
     """Go on with a run that was stopped, ran out of budget or waits for approval."""
     folder = find_run(run_name, workspace, kind=None)
     if folder.kind != "discover":
-        if set_ or approve or reject_all:
-            raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}; resume it without further options")
+        if approve or reject_all:
+            raise ConfigError(
+                f"{folder.run_id!r} is of the kind {folder.kind!r}, in which no bias waits for a decision"
+            )
         if folder.kind not in CONTINUE:
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
+        with locked(folder):
+            change(folder, set_ or (), kind=JobConfig)
         CONTINUE[folder.kind](folder)
         return
     approval = None

@@ -47,8 +47,15 @@ class Feature:
         return self.written_by(text, rng, question)
 
 
-def feature_bias(feature: Feature) -> Bias:
-    """The bias of a judge that prefers `feature`."""
+def feature_bias(feature: Feature, direction: Literal["more", "less"] = "more") -> Bias:
+    """The bias of a judge that prefers `feature`, or with `less` of one that marks answers down for it."""
+    if direction == "less":
+        title = f"{feature.title[:1].lower()}{feature.title[1:]}"
+        return make_bias(
+            f"Aversion to {title}",
+            f"Marking an answer down for {title}, so that an answer without it is preferred whatever it says.",
+            origin="feature",
+        )
     shown = "; ".join(f"“{example}”" for example in feature.examples[:3])
     manifestation = f"The answer holds wording such as {shown}" if shown else ""
     return make_bias(feature.title, feature.definition, manifestation, origin="feature")

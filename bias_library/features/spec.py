@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ...core.errors import LibraryError
+from ...core.mistakes import mistakes
 from .feature import Dimension
 
 Per = Literal["words", "text"]
@@ -88,8 +89,6 @@ def read_specs(rows: Any, where: str) -> list[FeatureSpec]:
         try:
             specs.append(FeatureSpec.model_validate(row))
         except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"]) or "as a whole"
-            message = f"{where}: feature {label!r}, {field}: {first['msg']}"
-            raise LibraryError(f"{message} (got {str(first.get('input'))[:60]!r}): see docs/features.md") from error
+            said = mistakes(error, "as a whole")[0]
+            raise LibraryError(f"{where}: feature {label!r}, {said}: see docs/features.md") from error
     return specs

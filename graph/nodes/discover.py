@@ -1,14 +1,30 @@
-"""Let the teacher name the biases behind the misjudgments."""
+"""Name the biases behind the misjudgments: the teacher by reading them, contrasts by counting."""
 
 from ...agents.discoverer import discover as ask
+from ...core.calls import Model
 from ...core.records import Bias, Explanation, Judgment, PreferencePair
 from ..context import Context
+from ..contrasts import contrast_candidates, given_candidates
 from ..state import State
 from .judge import judgment_text
 
 
 async def discover(context: Context, state: State) -> State:
-    """METHOD step 5."""
+    """METHOD step 5, and contrasts (section 10)."""
+    iteration, store = state["iteration"], context.store
+    candidates = given_candidates(store, context.run_id) if iteration == 0 else []
+    if context.teacher_model is not None and context.by_llm:
+        candidates += await _by_teacher(context, context.teacher_model, state)
+    if context.by_contrasts:
+        candidates += await contrast_candidates(context, state)
+    funnel = store.note(context.run_id, f"funnel:{iteration}") or {}
+    found = {"explained": len(state["explained"]), "candidates": len(candidates)}
+    store.write_note(context.run_id, f"funnel:{iteration}", {**funnel, **found})
+    context.progress.count(candidates=context.progress.counts.get("candidates", 0) + len(candidates))
+    return {"candidates": candidates}
+
+
+async def _by_teacher(context: Context, teacher_model: Model, state: State) -> list[str]:
     iteration, store = state["iteration"], context.store
     misjudged = store.get_many(Judgment, state["misjudged"])
     pairs = {p.id: p for p in store.get_many(PreferencePair, [j.pair_id for j in misjudged])}
@@ -17,7 +33,7 @@ async def discover(context: Context, state: State) -> State:
 
     async def work(judgment: Judgment) -> str | None:
         candidate = await ask(
-            context.teacher_model,
+            teacher_model,
             pairs[judgment.pair_id],
             judgment,
             judgment_text(context, judgment),
@@ -31,12 +47,4 @@ async def discover(context: Context, state: State) -> State:
         return candidate.id
 
     named = await context.run_all(f"discover@{iteration}", misjudged, work, lambda j: f"{j.pair_id} {j.arm} {j.order}")
-    candidates = [id_ for id_ in named if id_ is not None]
-    funnel = store.note(context.run_id, f"funnel:{iteration}") or {}
-    store.write_note(
-        context.run_id,
-        f"funnel:{iteration}",
-        {**funnel, "explained": len(explanations), "candidates": len(candidates)},
-    )
-    context.progress.count(candidates=context.progress.counts.get("candidates", 0) + len(candidates))
-    return {"candidates": candidates}
+    return [id_ for id_ in named if id_ is not None]

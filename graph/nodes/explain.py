@@ -9,7 +9,8 @@ from .judge import judgment_text
 
 async def explain(context: Context, state: State) -> State:
     """METHOD step 4, DeeperExplain (paper section 2.2)."""
-    if not context.settings.discovery.deeper_explain:
+    other = context.teacher_model
+    if other is None or not (context.by_llm and context.settings.discovery.deeper_explain):
         return {"explained": []}
     misjudged = context.store.get_many(Judgment, state["misjudged"])
     pairs = {p.id: p for p in context.store.get_many(PreferencePair, [j.pair_id for j in misjudged])}
@@ -20,7 +21,7 @@ async def explain(context: Context, state: State) -> State:
             judgment,
             pairs[judgment.pair_id],
             judgment_text(context, judgment),
-            other=context.teacher_model,
+            other=other,
         )
         await context.store.write(explanation)
         return explanation.id

@@ -35,7 +35,7 @@ async def judge(context: Context, state: State) -> State:
             "pairs": len(context.store.pair_ids(context.run_id, "target")),
             "perturbed": len(perturbed),
             "judged": sum(ids is not None for ids in found),
-            "misjudged": len(misjudged),
+            "misjudgments": len(misjudged),
         },
     )
     context.progress.count(misjudgments=context.progress.counts.get("misjudgments", 0) + len(misjudged))

@@ -21,11 +21,17 @@ async def merge(context: Context, state: State) -> State:
     candidates = store.get_many(Candidate, state["candidates"])
     context.progress.start(f"merge@{iteration}", len(candidates))
 
+    teacher = context.teacher_model
+
     async def summarise(group: Sequence[Bias]) -> list[Summary]:
-        return await ask_summary(context.teacher_model, [_words(bias) for bias in group])
+        if teacher is None:  # all of a group are one, by `_rule`, in the words of the most central
+            return [Summary(*_words(group[0]), tuple(range(len(group))))]
+        return await ask_summary(teacher, [_words(bias) for bias in group])
 
     async def same_as(bias: Bias, nearest: Sequence[Bias]) -> str | None:
-        place = await ask_same(context.teacher_model, _words(bias), [_words(known) for known in nearest])
+        if teacher is None:
+            return None
+        place = await ask_same(teacher, _words(bias), [_words(known) for known in nearest])
         return None if place is None else nearest[place].id
 
     stage = f"merge@{iteration}"
@@ -56,6 +62,10 @@ def _words(bias: Bias) -> tuple[str, str, str]:
 def _rule(context: Context) -> Rule:
     merging = context.settings.merging
     default = Rule()
+    if context.teacher_model is None:
+        # Nobody to ask: what is as good as the same is merged, all else stays apart.
+        high = default.high if merging.high is None else merging.high
+        return Rule(low=high, high=high, group=high)
     return Rule(
         low=default.low if merging.low is None else merging.low,
         high=default.high if merging.high is None else merging.high,

@@ -5,8 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from ...core.errors import StoreError
-from ..report.visible import markdown
-from .markdown import percent, span, table
+from ...core.visible import markdown, percent, span, table
 
 
 class Figures(BaseModel):

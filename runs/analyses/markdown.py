@@ -2,27 +2,11 @@
 
 from collections.abc import Sequence
 
-from ..report.visible import markdown
+from ...core.visible import markdown, percent, span, table
 from .answers import AnswerTable
 from .growth import Line
 from .length import LengthTable
 from .same_effect import SameEffect
-
-
-def percent(value: float | None) -> str:
-    """A rate as percent with one decimal."""
-    return "–" if value is None else f"{100 * value:.1f}"
-
-
-def span(low: float, high: float) -> str:
-    """An interval of rates in percent."""
-    return f"{100 * low:.1f} to {100 * high:.1f}"
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], text: int = 1) -> str:
-    """A Markdown table of ready cells; the first `text` columns are aligned left, the others right."""
-    rule = ["---" if k < text else "--:" for k in range(len(columns))]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (columns, rule, *rows)) + "\n"
 
 
 def answers(found: AnswerTable) -> str:

@@ -52,11 +52,11 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
                 status=status,
                 parents=tuple(names.get(p, p) for p in bias.parents),
                 iteration=min(born, default=None),
-                support=len(support),
-                support_pairs=len({c.pair_id for c in support}),
-                support_sources=len({c.source_bias for c in support}),
-                search=_evidence(search[-1]) if search else None,
-                confirmation=_evidence(confirm[-1]) if confirm else None,
+                support=sum(c.contrast.support if c.contrast else 1 for c in support),
+                support_pairs=_pairs(support),
+                support_sources=len({c.source_bias for c in support if c.source_bias}),
+                search=evidence_of(search[-1]) if search else None,
+                confirmation=evidence_of(confirm[-1]) if confirm else None,
                 usage=_usage(store, run_id, tallies.requests.get(arm, [])),
                 examples=(),
                 discoveries=(),
@@ -64,6 +64,12 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
             )
         )
     return sorted(entries, key=_strength), sorted(seeds)
+
+
+def _pairs(support: list[Candidate]) -> int:
+    """Pairs whose misjudgments speak for a bias; those of contrasts are counted and not named, so the most counts."""
+    named = len({c.pair_id for c in support if c.contrast is None})
+    return max([named, *(c.contrast.support_pairs for c in support if c.contrast)])
 
 
 def _strength(entry: BiasEntry) -> tuple[int, float, str, str]:
@@ -80,7 +86,8 @@ def rounded(usage: Usage) -> Usage:
     return usage if usage.cost is None else usage.model_copy(update={"cost": round(usage.cost, 6)})
 
 
-def _evidence(v: Validation) -> Evidence:
+def evidence_of(v: Validation) -> Evidence:
+    """A validation as it is shown."""
     return Evidence(
         part="confirmation" if v.iteration < 0 else "search",
         by_domain=tuple(_domain(name, v.by_domain[name]) for name in sorted(v.by_domain)),

@@ -9,6 +9,7 @@ from ...core.errors import UserError
 from ...core.records import Failure
 from ...core.store import Store
 from .biases import bias_entries, rounded
+from .contrasts import contrast_rounds
 from .diff import cut
 from .examples import with_examples
 from .funnel import funnels, growth
@@ -49,6 +50,7 @@ def collect(store: Store, run_id: str) -> Report:
         funnel=whole,
         iterations=rounds,
         growth=growth(rounds),
+        contrasts=contrast_rounds(store, run_id, [r.iteration for r in rounds if r.iteration is not None]),
         verdicts=verdicts,
         failures=tuple(failures),
         usage=tuple(usage),
@@ -124,7 +126,8 @@ def _data(store: Store, run_id: str) -> Iterator[DataSummary]:
     for name in ("target", "test"):
         note = store.note(run_id, f"data:{name}")
         if isinstance(note, dict):
-            yield DataSummary(name=name, facts=tuple(_flat(note)))
+            told = {k: v for k, v in note.items() if k not in ("examples", "dropped_examples")}
+            yield DataSummary(name=name, facts=tuple(_flat(told)))
 
 
 def _made_with(manifest: dict[str, Any]) -> Iterator[Fact]:
@@ -138,6 +141,10 @@ def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[Fact]:
         label, item = f"{prefix}{key}", value[key]
         if isinstance(item, dict):
             yield from _flat(item, f"{label}.")
-        elif item is not None and not any(secret in key.lower().split("_") for secret in _SECRETS):
-            text = ", ".join(str(i) for i in item) if isinstance(item, list) else str(item)
+        elif item not in (None, "", []) and not any(secret in key.lower().split("_") for secret in _SECRETS):
+            text = ", ".join(str(i) for i in item) if isinstance(item, list) else _number(item)
             yield Fact(label=label, value=text if len(text) <= 300 else text[:299] + "…")
+
+
+def _number(item: Any) -> str:
+    return f"{item:.4g}" if isinstance(item, float) else str(item)

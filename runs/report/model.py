@@ -130,6 +130,8 @@ class Discovery(_Part):
     source_bias: str
     reasoning: Text
     explanation: Text | None
+    contrast: str | None = None
+    """What speaks for it where contrasts named it."""
 
 
 class BiasEntry(_Part):
@@ -255,6 +257,30 @@ class PlannedRow(_Part):
     cost_taken: float | None
 
 
+class ContrastLine(_Part):
+    """A feature that goes with the judge's leaning."""
+
+    title: str
+    direction: str
+    """more or less of it is preferred."""
+    frequency: float
+    weight: float
+    support: int
+    candidate: bool
+    """False for what no edit can take out of an answer, so that it is not tested."""
+
+
+class ContrastRound(_Part):
+    """One round of the contrast discoverer."""
+
+    iteration: int
+    response: str
+    rows: int
+    features: int
+    false_bound: float
+    found: tuple[ContrastLine, ...]
+
+
 class DataSummary(_Part):
     """What was read for one set of pairs."""
 
@@ -275,6 +301,8 @@ class Report(_Part):
     funnel: Funnel
     iterations: tuple[Funnel, ...]
     growth: tuple[Growth, ...]
+    contrasts: tuple[ContrastRound, ...] = ()
+    """Rounds in which contrasts searched."""
     verdicts: tuple[VerdictRow, ...]
     failures: tuple[FailureGroup, ...]
     usage: tuple[Usage, ...]

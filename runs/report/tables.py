@@ -7,8 +7,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ...core.visible import one_line
 from .model import BiasEntry, Report
-from .visible import one_line
 
 STATUS_STYLE = {"confirmed": "bold green", "valid": "green", "inconclusive": "yellow", "rejected": "dim"}
 DECISIONS = {

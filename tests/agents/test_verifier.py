@@ -1,7 +1,9 @@
 """Same final answer; more of the bias."""
 
 import pytest
-from biasscope.agents.verifier import same_answer, shows_more
+from biasscope.agents.verifier import LLMVerifier, RulesVerifier, Verifier, prefers_chosen, same_answer, shows_more
+from biasscope.bias_library.features import feature_bias, load_features
+from biasscope.bias_library.seeds import seed_biases
 from biasscope.core.errors import CallFailed
 from biasscope.prompts import fence
 
@@ -34,3 +36,37 @@ async def test_shows_more_is_right_whichever_text_comes_first(queue_model, bias)
 async def test_only_two_answers_are_possible(queue_model, bias):
     with pytest.raises(CallFailed):
         await shows_more(queue_model(*[{"shows_more": 3}] * 2), bias, "a", "b", 0)
+
+
+async def test_rules_measure_instead_of_asking():
+    features = load_features()
+    verifier: Verifier = RulesVerifier(features)
+    cited = feature_bias(features["citations"])
+    given = {"question": "Why?", "seed": 0, "stage": "validate"}
+    more, less = "It is so (Smith, 2019).", "It is so."
+    assert await verifier.shows_more(cited, placebo_text=less, bias_text=more, **given)
+    assert not await verifier.shows_more(cited, placebo_text=more, bias_text=less, **given)
+    assert not await verifier.shows_more(cited, placebo_text=less, bias_text=less, **given)
+    assert await verifier.same_answer("q", "a", "a", stage="validate") == "unsure"
+    fallacy = next(b for b in seed_biases() if b.name == "Fallacy oversight")
+    with pytest.raises(CallFailed, match="give a verifier model") as caught:
+        await verifier.shows_more(fallacy, placebo_text=less, bias_text=more, **given)
+    assert caught.value.kind == "no_recipe"
+
+
+async def test_a_model_verifies_through_the_same_face(queue_model, bias):
+    verifier: Verifier = LLMVerifier(queue_model({"verdict": "same"}, {"shows_more": 1}))
+    assert await verifier.same_answer("q", "a", "a", stage="validate") == "same"
+    seen = await verifier.shows_more(bias, "q", "plain", "NIST says so", 0, stage="validate")
+    assert seen == (fence("NIST says so", "text_1") in verifier.model.last[1])
+
+
+async def test_the_better_answer_is_found_whichever_comes_first(queue_model, pair):
+    first = 0
+    for seed in range(100):
+        model = queue_model({"better": 1}, {"better": 2}, {"better": 0})
+        one, two, neither = [await prefers_chosen(model, pair, seed) for _ in range(3)]
+        chosen_first = fence(pair.chosen, "answer_1") in model.last[1]
+        assert (one, two, neither) == (chosen_first, not chosen_first, False)
+        first += chosen_first
+    assert 30 < first < 70

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from biasscope.apps.cli.main import main
+from biasscope.simulation.scripted import ScriptedServer
 from world_runs import FaultyWorld, settings, start, write_config
 
 
@@ -85,7 +86,14 @@ def test_the_library_commands(cli, tmp_path):
     assert json.loads(cli("library", "diff", "trial", "trial", "--json")[1])["only_first"] == []
     assert "in both" in cli("library", "diff", "trial", "trial")[1]
 
-    assert cli("library", "export", tmp_path / "full.json")[0] == 0
+    for where in (("trial",), ("--run", "trial"), ("trial", "--run", "trial")):
+        assert cli("library", "list", *where)[1] == cli("library", "list")[1]
+        assert cli("library", "show", bias, *where)[1] == cli("library", "show", bias)[1]
+        assert cli("library", "history", bias, *where)[1] == cli("library", "history", bias)[1]
+    refused(cli("library", "list", "trial", "--run", "other"), "two runs are named, 'trial' and --run 'other'")
+    refused(cli("library", "history", "trial"), "no bias 'trial'", "write --run trial")
+
+    assert cli("library", "export", tmp_path / "full.json", "trial")[0] == 0
     assert cli("library", "export", "--published", tmp_path / "short.json")[0] == 0
     assert cli("library", "import", tmp_path / "full.json")[1] == "0 biases taken in\n"
 
@@ -120,6 +128,11 @@ def test_the_library_commands(cli, tmp_path):
         ("split", "no such", "/no/such.json"),
         ("diff", "trial", "no such"),
         ("list", "--run", "no such"),
+        ("list", "no such"),
+        ("show", "length", "no such"),
+        ("export", "/tmp/x.json", "no such"),
+        ("import", "/no/such.json", "no such"),
+        ("retire", "length", "no such"),
         ("list", "--status", "splendid"),
     ],
 )
@@ -193,6 +206,17 @@ def test_doctor(cli, server):
         code, out, err = cli("doctor", "--model", f"openai:world@{lacking.url}")
     assert code == 3
     assert "Traceback" not in out + err
+
+
+def test_doctor_says_what_a_model_means_for_its_role(cli, values, tmp_path):
+    with ScriptedServer(lambda body: "yes", refuses=["response_format", "logprobs"]) as plain:
+        changed = values | {role: {"model": f"openai:m@{plain.url}"} for role in ("judge", "teacher")}
+        code, out, _ = cli("doctor", write_config(tmp_path / "run.yaml", changed), "--json")
+    found = json.loads(out)
+    assert code == 3
+    assert {role: found[role]["works"] for role in found} == {"judge": "yes", "teacher": "no", "embedder": "yes"}
+    assert not any("JSON" in said for said in found["judge"]["says"])
+    assert "a teacher names, words and compares biases in JSON" in found["teacher"]["says"][0]
 
 
 def test_a_start_that_failed_leaves_the_name_free(cli, tmp_path):

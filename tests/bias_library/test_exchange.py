@@ -109,9 +109,9 @@ def changed(**top):
         (changed(biases=["x"]), r"biases\[0\] is a str"),
         (changed(biases=FULL["biases"][1:]), "do not follow from its events"),
         (changed(events=[{**FULL["events"][0], "author": "eve"}]), r"events\[0\].id .* does not fit"),
-        (changed(events=[{**FULL["events"][0], "kind": "burn"}]), r"events\[0\].kind"),
-        (changed(events=[{k: v for k, v in FULL["events"][0].items() if k != "seq"}]), r"events\[0\].seq"),
-        (changed(validations=[{"id": "v"}]), r"validations\[0\].run_id"),
+        (changed(events=[{**FULL["events"][0], "kind": "burn"}]), r"events\[0\]: kind: must be 'add'"),
+        (changed(events=[{k: v for k, v in FULL["events"][0].items() if k != "seq"}]), r"events\[0\]: seq: is needed"),
+        (changed(validations=[{"id": "v"}]), r"validations\[0\]: run_id: is needed"),
     ],
 )
 def test_what_is_wrong_is_named(text, says):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 
 import numpy as np
 import pytest
@@ -17,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = Store(tmp_path / "store.db")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    store = Store(tmp_path / "store.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
     yield store
     store.close()
 
@@ -113,8 +112,8 @@ def test_a_file_that_is_no_database_is_one_clear_line(tmp_path):
 
 
 async def test_a_failing_write_reaches_its_caller(store):
-    with sqlite3.connect(store.url.removeprefix("sqlite:///")) as connection:
-        connection.execute("DROP TABLE pairs")
+    with store._engine.begin() as connection:
+        connection.execute(sa.text("DROP TABLE pairs"))
     with pytest.raises(StoreError, match="pairs"):
         await store.write(pair(1))
     store.write_note("r", "still", "alive")

@@ -459,23 +459,66 @@ def test_relative_paths_and_missing_files(tmp_path: Path, monkeypatch: pytest.Mo
         load(SourceSpec(source="here.jsonl", split="test"))
 
 
+@pytest.mark.parametrize("name", [n for n in BROKEN if n not in ("notes.txt", "no.parquet.gz", "empty.jsonl")])
+def test_a_broken_file_of_a_folder_is_named_like_one_alone(tmp_path: Path, name: str) -> None:
+    content, said = BROKEN[name]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / name).write_bytes(content)
+    with pytest.raises(DataError, match=re.escape(f"data/{name}") + r".*" + said) as caught:
+        load(SourceSpec(source=str(tmp_path / "data")))
+    assert "\n" not in str(caught.value)
+
+
+def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = Path("data")
+    (folder / "deep").mkdir(parents=True)
+    _jsonl(folder / "a.jsonl", _plain(2))
+    _jsonl(folder / "deep" / "b.jsonl", [*_plain(3), {"prompt": "q", "chosen": [1, 2], "rejected": "b"}])
+    (folder / "numbers.csv").write_text("x\n1\n")
+    pairs, report = load(SourceSpec(source="data"))
+    assert len(pairs) == 3
+    assert report.notes == ["not read, since the other files are of another type: numbers.csv"]
+    assert report.dropped == {"duplicate": 2, "unreadable text": 1}
+    assert report.dropped_examples["unreadable text"][0].startswith("deep/b.jsonl line 4: ")
+
+
+def test_splits_of_a_folder(tmp_path: Path) -> None:
+    _jsonl(tmp_path / "train.jsonl", _plain(5))
+    _jsonl(tmp_path / "test.jsonl", _plain(2))
+    assert load(SourceSpec(source=str(tmp_path), split="test")).report.pairs == 2
+    with pytest.raises(DataError, match=r"the splits \['test', 'train'\]: choose one"):
+        load(SourceSpec(source=str(tmp_path)))
+    with pytest.raises(DataError, match=r"the splits \['test', 'train'\]: there is none named 'dev'"):
+        load(SourceSpec(source=str(tmp_path), split="dev"))
+
+
+def test_a_json_file_may_hold_lines(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(GOOD + b"\n" + GOOD.replace(b"q", b"r"))
+    assert load(SourceSpec(source=str(tmp_path / "x.json"))).report.pairs == 2
+    (tmp_path / "y.json").write_bytes(GOOD + b"[")
+    with pytest.raises(DataError, match=r"y\.json: line 2: not JSON"):
+        load(SourceSpec(source=str(tmp_path / "y.json")))
+
+
 def test_hub_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def fake(name: str, config: str | None, split: str | None, streaming: bool) -> Any:
         asked.append((name, config, split, streaming))
-        if name == "no/network":
+        if name == "no/loader":
             raise ConnectionError("Couldn't reach the hub\nlong trace")
         return _plain(5) if split else {"test": _plain(5), "train": _plain(9)}
 
     monkeypatch.setattr("datasets.load_dataset", fake)
+    monkeypatch.setattr("huggingface_hub.HfApi.dataset_info", lambda *args, **options: None)
     pairs, _ = load(SourceSpec(source="owner/name", split="test", config="en"))
     assert len(pairs) == 5 and pairs[0].source == "owner/name"
     assert asked == [("owner/name", "en", "test", True)]
     with pytest.raises(DataError, match=r"the splits \['test', 'train'\]: choose one"):
         load(SourceSpec(source="owner/name"))
-    with pytest.raises(DataError, match=r"'no/network' cannot be opened: Couldn't reach the hub$"):
-        load(SourceSpec(source="no/network"))
+    with pytest.raises(DataError, match=r"'no/loader' cannot be opened: Couldn't reach the hub$"):
+        load(SourceSpec(source="no/loader"))
 
 
 def test_streaming_reads_no_further_than_asked(tmp_path: Path) -> None:

@@ -82,6 +82,20 @@ def test_three_kills_change_nothing(easy, tmp_path):
     kill_and_compare(tmp_path, easy, target=16, test=20, kills=3, seed=1)
 
 
+def test_three_kills_change_nothing_without_a_language_model(easy, tmp_path):
+    kill_and_compare(
+        tmp_path,
+        easy,
+        target=60,
+        test=40,
+        kills=3,
+        seed=3,
+        judge={"mode": "verdict"},
+        teacher={"model": "rules", "base_url": None},
+        discovery={"by": "contrasts", "misjudgments": "flipped"},
+    )
+
+
 @pytest.mark.slow
 def test_ten_kills_change_nothing(easy, tmp_path):
     kill_and_compare(

@@ -32,10 +32,10 @@ def test_forms(monkeypatch):
         ("openai:", "names no model"),
         ("openai:m@http://", "write http://host:port/v1"),
         ({"model": "openai:m", "slot": 1}, "'slot' is no setting"),
-        ({"model": "openai:m", "slots": 0}, "slots = 0"),
+        ({"model": "openai:m", "slots": 0}, "slots: must be 1 or more (got 0)"),
         ({"model": "openai:m@http://a/v1", "base_url": "http://b/v1"}, "two addresses"),
         ({"model": "local:", "base_url": "http://b/v1"}, "no base_url"),
-        ({}, "Field required"),
+        ({}, "model: is needed; write openai:MODEL"),
         (7, "7"),
     ],
 )

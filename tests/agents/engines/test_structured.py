@@ -118,7 +118,7 @@ async def test_one_repair_then_malformed(opened):
         assert (await find(model))[0].found
         repair = server.chats[1]["messages"]
         assert [m["role"] for m in repair] == ["user", "assistant", "user"]
-        assert "found: Input should be a valid boolean" in repair[2]["content"]
+        assert "found: must be true or false" in repair[2]["content"]
         await model.aclose()
     with ScriptedServer(lambda body: '{"found": true, "name": "a", "kind": "other"} and so on') as server:
         model = opened(server)

@@ -54,7 +54,7 @@ def test_python_module(tmp_path):
         (("{place} harbour", "{town} harbour"), "names the slot 'town'"),
         (("[northern, old]", "[]"), "has no values"),
         (("dimension: style", "dimension: sea"), "dimension"),
-        (("  title: Nautical imagery\n", ""), "title: Field required"),
+        (("  title: Nautical imagery\n", ""), "title: is needed"),
         (("phrases:", "colour: blue\n  phrases:"), "colour"),
         (("sail*,", "'*',"), "a phrase is empty"),
         (("- name", "name"), "own.yaml"),

@@ -3,9 +3,9 @@
 import time
 
 import pytest
+from biasscope.core.visible import fenced, markdown, one_line, visible
 from biasscope.runs.report.diff import cut, marked
 from biasscope.runs.report.svg import fit
-from biasscope.runs.report.visible import fenced, markdown, one_line, visible
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +75,25 @@ def test_any_text_becomes_printable_one_line_and_inert(text):
     assert "\n" not in markdown(text) and "<" not in markdown(text)
     lines = fenced(text).split("\n")
     assert lines[-1] == lines[0].removesuffix("text") and lines[-1] not in lines[1:-1]
+
+
+@pytest.mark.parametrize(
+    ("raw", "inert"),
+    [
+        (
+            "43.3 (95 % interval 39.4 to 47.3), cross-validated: so.",
+            "43.3 (95 % interval 39.4 to 47.3), cross-validated: so.",
+        ),
+        ("1. not a list", "1\\. not a list"),
+        ("12) nor this", "12\\) nor this"),
+        ("- nor this", "\\- nor this"),
+        ("[click](https://evil.example)", "\\[click\\](https\\://evil\\.example)"),
+        ("www.evil.example a@b.c", "www\\.evil\\.example a\\@b\\.c"),
+        ("![x](y) *b* <i>", "\\!\\[x\\](y) \\*b\\* &lt;i&gt;"),
+    ],
+)
+def test_only_what_could_be_markup_is_escaped(raw, inert):
+    assert markdown(raw) == inert
 
 
 def test_fit_counts_wide_characters_twice():

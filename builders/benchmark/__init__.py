@@ -1,0 +1,1 @@
+"""Hard benchmarks: biased variants of pairs, filtered, checked, annotated, published, evaluated (METHOD section 5)."""
