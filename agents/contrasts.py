@@ -174,19 +174,25 @@ def find(
 
 
 def as_candidate(
-    finding: Finding, known: Sequence[Bias], features: Mapping[str, Feature], *, run_id: str, iteration: int
+    finding: Finding,
+    known: Sequence[Bias],
+    features: Mapping[str, Feature],
+    *,
+    run_id: str,
+    iteration: int,
+    source: str,
 ) -> Candidate:
     """The bias of a judge that goes for the feature (or against it).
 
     In the words of the bias among `known` that the feature writes, where there is one: the same edit under two names
-    would be two biases.
+    would be two biases. `source` tells the rounds of a run and a log apart.
     """
     evidence, judgment = finding.evidence, finding.telling.misled or finding.telling.judgment
     bias = feature_bias(finding.feature, evidence.direction)
     if evidence.direction == "more":
         bias = next((b for b in known if nearest_feature(b.name, b.definition, features) is finding.feature), bias)
     return Candidate(
-        id=content_id("candidate", run_id, iteration, "contrast", finding.feature.name, evidence.direction),
+        id=content_id("candidate", run_id, "contrast", source, finding.feature.name, evidence.direction),
         run_id=run_id,
         iteration=iteration,
         name=bias.name,

@@ -25,9 +25,9 @@ _CHUNK = 500
 R = TypeVar("R", bound=Record)
 
 
-def note_name(iteration: int) -> str:
-    """The note in which a round's contrasts are kept."""
-    return f"contrasts:{iteration}"
+def note_name(source: str) -> str:
+    """The note in which the contrasts of a round, or of a log, are kept."""
+    return f"contrasts:{source}"
 
 
 def given_candidates(store: Store, run_id: str) -> list[str]:
@@ -37,7 +37,7 @@ def given_candidates(store: Store, run_id: str) -> list[str]:
 
 def found_before(context: Context, iteration: int) -> list[str]:
     """Features that contrasts have found in earlier rounds of this run."""
-    notes = (context.store.note(context.run_id, note_name(t)) or {} for t in range(iteration))
+    notes = (context.store.note(context.run_id, note_name(str(t))) or {} for t in range(iteration))
     return [line["feature"] for note in notes for line in note.get("found", ())]
 
 
@@ -65,14 +65,22 @@ async def contrast_candidates(context: Context, state: State) -> list[str]:
         false_selections=settings.false_selections,
         min_rows=settings.min_rows,
     )
+    return await keep_findings(context, findings, iteration, source=str(iteration))
+
+
+async def keep_findings(context: Context, findings: Findings, iteration: int, *, source: str) -> list[str]:
+    """Store findings as candidates of an iteration, and the note `contrasts:<source>` on all; returns the ids."""
     library = load_library(context.store, context.run_id, before=first_seq("merge", iteration))
     # A seed that is not to be tested must not swallow what was found of it.
     kept_apart = {"merged"} if context.settings.validation.seeds else {"merged", "seed"}
     known = [entry.bias for entry in library if entry.status not in kept_apart]
     named = [f for f in findings.found if _can_be_written(context, f)]
-    candidates = [as_candidate(f, known, context.features, run_id=context.run_id, iteration=iteration) for f in named]
+    candidates = [
+        as_candidate(f, known, context.features, run_id=context.run_id, iteration=iteration, source=source)
+        for f in named
+    ]
     await context.store.write(*candidates)
-    context.store.write_note(context.run_id, note_name(iteration), summary(findings, named))
+    context.store.write_note(context.run_id, note_name(source), summary(findings, named))
     return [candidate.id for candidate in candidates]
 
 

@@ -84,6 +84,21 @@ class JobConfig(BaseModel):
         return store
 
 
+class JudgmentsSpec(BaseModel):
+    """Verdicts of the judge that were given elsewhere: a log."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str = Field(min_length=1)
+    """A .jsonl, .csv or .parquet file with a verdict a row (docs/contrasts.md)."""
+    pairs: SourceField | None = None
+    """The preference pairs that were judged, for a log that names them without their texts."""
+    judge: str | None = None
+    """Only the verdicts of this judge of the log."""
+
+
+JudgmentsField = Annotated[JudgmentsSpec, BeforeValidator(_source)]
+
 ROLES = ("judge", "teacher", "verifier", "embedder")
 """The models of a discovery run."""
 MAY_CHANGE = (
@@ -99,6 +114,9 @@ MAY_CHANGE = (
     "price_output",
 )
 """Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
+
+_SOURCES = ("target", "test", "source", "judgments", "pairs")
+"""Settings of which a text is the source; of others it is the model."""
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -127,6 +145,9 @@ class RunConfig(LoopSettings, JobConfig):
     features: Path | None = None
     """Text features of your own, a .yaml or .py file (docs/features.md), beside the packaged ones."""
 
+    judgments: JudgmentsField | None = None
+    """Verdicts of this judge from elsewhere: what contrasts propose from them is tested from the first round on."""
+
     @model_validator(mode="after")
     def _somebody_names(self) -> "RunConfig":
         if self.discovery.by in ("llm", "both") and not self.teacher.has_model:
@@ -135,6 +156,11 @@ class RunConfig(LoopSettings, JobConfig):
                 "give teacher.model"
             )
         return self
+
+
+def judgments_spec(source: str, pairs: str | None, judge: str | None) -> JudgmentsSpec:
+    """A log of verdicts as it is given on the command line. Raises ConfigError."""
+    return _checked({"source": source, "pairs": pairs, "judge": judge}, JudgmentsSpec, "--from-judgments")
 
 
 @overload
@@ -239,7 +265,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for parent in parents:
         inner = at.get(parent)
         if isinstance(inner, str):
-            inner = {"source" if parent in ("target", "test", "source") else "model": inner}
+            inner = {"source" if parent in _SOURCES else "model": inner}
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
@@ -247,7 +273,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in ("target", "test", "source") else "model"] = value
+        at[last]["source" if last in _SOURCES else "model"] = value
     else:
         at[last] = value
 

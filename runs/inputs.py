@@ -1,6 +1,8 @@
 """What a run starts from: its preference pairs, split and stored, and its first library."""
 
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from ..bias_library.events import Stamp, add, first_seq
 from ..bias_library.exchange import adopt, read_file
@@ -42,14 +44,18 @@ def load_pairs(store: Store, run_id: str, config: RunConfig) -> dict[str, str]:
     return hashes
 
 
-def features_hash(config: RunConfig) -> dict[str, str]:
-    """The user's features by the hash of their file, so that a resumed run has the same; empty without any."""
-    if config.features is None:
-        return {}
-    try:
-        return {"features": content_id("features", config.features.read_bytes().hex())}
-    except OSError as error:
-        raise ConfigError(f"features: {config.features}: cannot be read: {error.strerror}; give a file") from None
+def file_hashes(config: RunConfig) -> dict[str, str]:
+    """The user's features and log by the hash of their files, so that a resumed run has the same."""
+    files = {"features": config.features, "judgments": Path(config.judgments.source) if config.judgments else None}
+    hashes = {}
+    for name, path in files.items():
+        if path is None:
+            continue
+        try:
+            hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
+        except OSError as error:
+            raise ConfigError(f"{name}: {path}: cannot be read: {error.strerror}; give a file") from None
+    return hashes
 
 
 def start_library(store: Store, run_id: str, config: RunConfig) -> list[str]:

@@ -21,9 +21,10 @@ from ..graph.nodes.admit import meant
 from . import jobs
 from .config import RunConfig, load_config
 from .folder import RunFolder
-from .inputs import features_hash, load_pairs, start_library
+from .inputs import file_hashes, load_pairs, start_library
 from .jobs import Listener, State, change, locked, note_broken
 from .planned import read_plan
+from .proposals import give_proposals
 from .report import write_report
 
 _STOPPED = {
@@ -94,6 +95,7 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
             if plan := read_plan(config):
                 context.store.write_note(folder.run_id, "plan", plan.model_dump(mode="json"))
             start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
+            await give_proposals(context, config)
         elif known.interrupts:
             decision = _decision(context, known.interrupts, approval)
             if decision is None:
@@ -157,7 +159,7 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
         desk.models["verifier"] = verifier_model.name if verifier_model else "rules"
         embedder = desk.embedder(config.embedder)
         features = load_features() | (user_features(config.features) if config.features else {})
-        desk.begin(load_pairs(desk.store, desk.run_id, config) | features_hash(config))
+        desk.begin(load_pairs(desk.store, desk.run_id, config) | file_hashes(config))
         yield Context(
             run_id=desk.run_id,
             store=desk.store,

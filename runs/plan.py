@@ -85,6 +85,7 @@ def _probe_config(config: RunConfig, pairs: int, search_pairs: int, scratch: Pat
             "name": f"plan-{uuid.uuid4().hex[:12]}",
             "workspace": scratch,
             "approve": False,
+            "judgments": None,
             "target": config.target.model_copy(update={"limit": pairs if config.test else 2 * pairs}),
             "test": config.test.model_copy(update={"limit": pairs}) if config.test else None,
             "discovery": config.discovery.model_copy(update={"iterations": 1}),

@@ -8,13 +8,14 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...runs.config import JobConfig, load_config
+from ...runs.config import JobConfig, default_workspace, judgments_spec, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
 from .live import live
 from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
+from .proposals import show_proposals
 from .starting import say, start
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
@@ -32,6 +33,23 @@ def discover(
     embedder: Reference = None,
     target: Source = None,
     test: Source = None,
+    from_judgments: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-judgments",
+            metavar="FILE",
+            help="Verdicts from elsewhere: contrasts propose biases from them; without a judge that is all.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="The pairs that --from-judgments judges, if it lacks texts.")
+    ] = None,
+    judged_by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this judge's verdicts of --from-judgments.")
+    ] = None,
+    features: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your own features, a .yaml or .py file.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Most pairs from each source, stratified by domain.")] = None,
     profile: Annotated[str | None, typer.Option(help="rigorous (default) or paper.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
@@ -55,9 +73,17 @@ def discover(
         "approve": approve,
         "workspace": str(workspace) if workspace else None,
         "target.limit": limit,
+        "features": str(features) if features else None,
+        "judgments.source": str(from_judgments) if from_judgments else None,
+        "judgments.pairs": pairs,
+        "judgments.judge": judged_by,
     }
     if limit is not None and test is not None:
         given["test.limit"] = limit
+    if config is None and judge is None and from_judgments is not None:
+        spec = judgments_spec(str(from_judgments), pairs, judged_by)
+        show_proposals(spec, features, seed or 0, workspace or default_workspace())
+        return
     if config is None and judge is None:
         raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge, --teacher and --target")
     made = load_config(config, set_ or (), {k: v for k, v in given.items() if v is not None})

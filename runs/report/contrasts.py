@@ -8,8 +8,8 @@ from .model import ContrastLine, ContrastRound
 
 
 def contrast_rounds(store: Store, run_id: str, iterations: Iterable[int]) -> tuple[ContrastRound, ...]:
-    """The rounds in which contrasts were looked at."""
-    notes = [(t, store.note(run_id, f"contrasts:{t}")) for t in iterations]
+    """The rounds in which contrasts searched, after the log that the run was given, if any."""
+    notes = [(t, store.note(run_id, f"contrasts:{'log' if t is None else t}")) for t in (None, *iterations)]
     return tuple(
         ContrastRound(
             iteration=t,

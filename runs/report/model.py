@@ -273,7 +273,8 @@ class ContrastLine(_Part):
 class ContrastRound(_Part):
     """One round of the contrast discoverer."""
 
-    iteration: int
+    iteration: int | None
+    """None: verdicts that were given elsewhere."""
     response: str
     rows: int
     features: int

@@ -151,7 +151,10 @@ def test_missing_verdicts_leave_and_the_original_must_have_been_judged():
 def test_a_candidate_speaks_in_the_words_of_a_known_bias(mixed):
     judge = Simulated({"institutions": 1.5, "praise": 1.0, "emoji": -1.0})
     findings, _ = screened(judge, mixed)
-    made = {f.feature.name: as_candidate(f, seed_biases(), FEATURES, run_id="run", iteration=2) for f in findings.found}
+    made = {
+        f.feature.name: as_candidate(f, seed_biases(), FEATURES, run_id="run", iteration=2, source="2")
+        for f in findings.found
+    }
     authority = next(b for b in seed_biases() if b.name == "Authority bias")
     assert (made["institutions"].name, made["institutions"].definition) == (authority.name, authority.definition)
     assert made["praise"].name == FEATURES["praise"].title and made["praise"].contrast.feature == "praise"
