@@ -24,6 +24,7 @@ def _shared(name):
 
 
 world_runs, postgres = _shared("world_runs"), _shared("postgres")
+_shared("frozen_worlds")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
-from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, world
+from . import ablate, analyse, data, discover, doctor, features, gate, library, plan, runs, selftest, world
 
 app = typer.Typer(
     name="biasscope",
@@ -23,6 +23,7 @@ app.command("report")(runs.report)
 app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
+app.command("gate")(gate.gate)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
@@ -30,6 +31,8 @@ app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+
+discover.CONTINUE |= {"gate": gate.continue_gate}
 
 
 @app.callback(invoke_without_command=True)
