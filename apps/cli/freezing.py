@@ -8,9 +8,9 @@ from rich.console import Console
 
 from ...audits.frozen import Part, freeze, write_frozen
 from ...core.errors import ConfigError
-from .job import say
 from .opened import opened_store
 from .options import DEFAULT_WORKSPACE, Run, Workspace
+from .starting import say, say_safely
 
 PARTS: tuple[Part, ...] = ("confirm", "search", "all")
 
@@ -37,7 +37,7 @@ def freeze_run(
         frozen = freeze(store, run_id, part=part, biases=tuple(bias or ()), limit=limit)
     write_frozen(frozen, path)
     console = Console()
-    say(console, f"{len(frozen.pairs)} {frozen.head.part} pairs with {len(frozen.head.biases)} biases in {path}")
+    say_safely(console, f"{len(frozen.pairs)} {frozen.head.part} pairs with {len(frozen.head.biases)} biases in {path}")
     say(console, f"SHA-256 of the pairs: {frozen.digest}")
     if frozen.head.part != "confirm":
         say(

@@ -15,8 +15,9 @@ from ...runs.audits.gate import JUNIT, REPLAY, REPORT, SUMMARY, GateConfig, chec
 from ...runs.config import load_config
 from ...runs.folder import RunFolder
 from ...runs.jobs import JobOutcome
-from .job import go_on, say, start, there
-from .options import AsJson
+from .live import live
+from .options import AsJson, OwnWorkspace, Settings
+from .starting import say_safely, start
 
 EXIT = {"pass": 0, "worse": 1, "inconclusive": 3}
 COULD_NOT_RUN = 2
@@ -45,14 +46,9 @@ def gate(
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Markdown summary there.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the JSON report there.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-    ] = None,
+    set_: Settings = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
-    ] = None,
+    workspace: OwnWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Whether a judge is within limits on a frozen test set, and no worse than it was. For CI: exit code 0 pass,
@@ -78,10 +74,10 @@ def gate(
     def run(console: Console) -> JobOutcome[GateReport]:
         if config is None and (judge is None or library is None):
             raise ConfigError("nothing to decide on: give --judge and --library, or a CONFIG.yaml")
-        made = load_config(config, set_ or (), there(given), kind=GateConfig)
+        made = load_config(config, set_ or (), {k: v for k, v in given.items() if v is not None}, kind=GateConfig)
         places.update({JUNIT: made.junit, SUMMARY: made.summary})
         check_gate(made)
-        return start(made, run_gate, console)
+        return start(made, console, lambda folder: _drive(folder, console))
 
     _decide(run, as_json, places)
 
@@ -89,7 +85,12 @@ def gate(
 def continue_gate(folder: RunFolder) -> None:
     """`biasscope resume` for a gate."""
     config = load_config(folder.config, kind=GateConfig)
-    _decide(lambda console: go_on(folder, run_gate, console), False, {JUNIT: config.junit, SUMMARY: config.summary})
+    _decide(lambda console: _drive(folder, console), False, {JUNIT: config.junit, SUMMARY: config.summary})
+
+
+def _drive(folder: RunFolder, console: Console) -> JobOutcome[GateReport]:
+    with live(console) as listener:
+        return run_gate(folder, listener)
 
 
 def _decide(run: Callable[[Console], JobOutcome[GateReport]], as_json: bool, places: dict[str, Path | None]) -> None:
@@ -111,9 +112,9 @@ def _show(outcome: JobOutcome[GateReport], report: GateReport, as_json: bool, co
         typer.echo(report.model_dump_json(indent=2))
     else:
         console.print(Markdown(gate_markdown(report)))
-    say(console, f"gate {HEADLINES[report.standing]}")
+    say_safely(console, f"gate {HEADLINES[report.standing]}")
     for name in (REPORT, SUMMARY, JUNIT, REPLAY):
-        say(console, f"{name}: {outcome.folder.path / name}")
+        say_safely(console, f"{name}: {outcome.folder.path / name}")
     raise typer.Exit(EXIT[report.standing])
 
 

@@ -85,6 +85,35 @@ def test_groups_are_connected_components() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_groups_are_those_of_every_pair_looked_at_by_itself(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    bases = rng.choice([-1.0, 0.0, 0.5, 1.0], p=[0.1, 0.6, 0.1, 0.2], size=(6, 80))
+    d = {}
+    for k in range(40):
+        row = bases[k % 6].copy()
+        row[rng.random(80) < 0.06] = 0.0
+        row[rng.random(80) < rng.choice([0.05, 0.5])] = np.nan
+        d[f"b{k:02}"] = row
+    links = set()
+    for a, x in d.items():
+        for b, y in d.items():
+            both = ~(np.isnan(x) | np.isnan(y))
+            flips = min(np.count_nonzero(x[both]), np.count_nonzero(y[both]))
+            if a < b and both.sum() >= 30 and flips >= 5 and phi_coefficient(x, y) >= 0.8:
+                links.add((a, b))
+    group = {a: a for a in d}
+    for _ in d:
+        for a, b in links:
+            group[a] = group[b] = min(group[a], group[b])
+    expected = {}
+    for a, root in group.items():
+        expected.setdefault(root, []).append(a)
+    wanted = sorted((tuple(m) for m in expected.values() if len(m) > 1), key=lambda m: (-len(m), m))
+    assert wanted
+    assert same_effect_groups(d) == wanted
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_interval_of_kappa_as_in_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first = rng.integers(0, 3, 80)
