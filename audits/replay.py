@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ..agents.arms import judged
 from ..agents.judges.protocol import Judge
 from ..agents.outcomes import wrong
 from ..core.errors import DataError
@@ -106,17 +107,14 @@ async def replay(
     async def work(item: _Item) -> tuple[Judgment, ...]:
         pair, text = frozen.pairs[item.place].pair, frozen.text(item.place, item.arm)
         assert text is not None
-        judged = []
-        for order in _orders(frozen, item.place, both):
-            judgment = await judge.judge(
-                pair, arm=item.arm, rejected_text=text, order=order, stage="audit", draw=item.draw
-            )
-            await job.store.write(judgment)
-            judged.append(judgment.model_copy(update={"reasoning": ""}))
-        return tuple(judged)
+        ruled = [
+            await judged(job, judge, pair, item.arm, text, order, stage="audit", draw=item.draw)
+            for order in _orders(frozen, item.place, both)
+        ]
+        return tuple(judgment.model_copy(update={"reasoning": ""}) for judgment in ruled)
 
     found = await job.run_all(label, items, work, lambda item: f"{frozen.pairs[item.place].pair.id} {item.arm}")
-    asked = {j.request_id for judged in found if judged for j in judged if j.request_id}
+    asked = {j.request_id for ruled in found if ruled for j in ruled if j.request_id}
     names = {c.served_by for _, _, c in job.store.calls(job.run_id) if c.served_by and c.request_id in asked}
     return _gathered(frozen, judge, both, items, found).model_copy(update={"served_by": tuple(sorted(names))})
 
@@ -183,13 +181,13 @@ def _gathered(
     outcomes: dict[str, list[float | None]] = {arm: [None] * n for arm in frozen.arms}
     verdicts = {arm: [""] * n for arm in frozen.arms}
     again = [""] * n
-    for item, judged in zip(items, found, strict=True):
-        said = "".join(_LETTERS[j.verdict] for j in judged) if judged else FAILED * orders
+    for item, ruled in zip(items, found, strict=True):
+        said = "".join(_LETTERS[j.verdict] for j in ruled) if ruled else FAILED * orders
         if item.draw:
             again[item.place] = said
             continue
         verdicts[item.arm][item.place] = said
-        value = wrong(judged) if judged else math.nan
+        value = wrong(ruled) if ruled else math.nan
         outcomes[item.arm][item.place] = None if math.isnan(value) else round(value, 9)
     return Replay(
         frozen=frozen.digest,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from biasscope.apps.cli.main import app
+from biasscope.runs.audits.gate import GateConfig
 from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
 from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
@@ -20,6 +21,7 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("A run", RunConfig),
     ("A benchmark (`biasscope benchmark build`)", BenchmarkConfig),
     ("An evaluation (`biasscope benchmark evaluate --config`)", EvaluationConfig),
+    ("A gate (`biasscope gate`)", GateConfig),
 )
 """Kinds of jobs with the titles of their settings."""
 

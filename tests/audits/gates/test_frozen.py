@@ -2,6 +2,7 @@ import gzip
 import json
 
 import pytest
+from biasscope.apps.cli.main import main
 from biasscope.audits.frozen import FrozenBias, FrozenPair, freeze, read_frozen, seal, write_frozen
 from biasscope.bias_library.library import load_library
 from biasscope.core.errors import DataError, LibraryError
@@ -152,3 +153,27 @@ def test_a_run_without_a_valid_bias(server, small_data, tmp_path):
     with pytest.raises(LibraryError, match="no bias of the run 'trial' is valid: name those to freeze with --bias"):
         freeze(store, folder.run_id)
     store.close()
+
+
+def test_the_command(discovered, tmp_path, monkeypatch, capsys):
+    def call(*args):
+        monkeypatch.setattr("sys.argv", ["biasscope", "library", "freeze", *map(str, args), "-w", str(workspace)])
+        try:
+            main()
+        except SystemExit as stop:
+            assert stop.code in (0, 2, None)
+        return capsys.readouterr()
+
+    workspace = discovered.path.parent
+    said = call(tmp_path / "set.jsonl.gz").out
+    frozen = read_frozen(tmp_path / "set.jsonl.gz")
+    assert f"{len(frozen.pairs)} confirm pairs with {len(frozen.head.biases)} biases" in said
+    assert frozen.digest in said
+    assert "note:" not in said
+    bias = frozen.head.biases[0].id[:10]
+    assert "note: biases were accepted" in call(
+        tmp_path / "s.jsonl", "--pairs", "search", "--bias", bias, "--limit", "5"
+    ).out.replace("\n", " ")
+    assert len(read_frozen(tmp_path / "s.jsonl").pairs) == 5
+    assert "--pairs 'some': is none of confirm, search, all" in call(tmp_path / "s.jsonl", "--pairs", "some").err
+    assert "no run 'x'" in call(tmp_path / "s.jsonl", "--run", "x").err
