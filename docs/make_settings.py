@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from biasscope.apps.cli.main import app
+from biasscope.runs.audits.gate import GateConfig
 from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
 from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
@@ -33,6 +34,7 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("DPO pairs (`biasscope dpo build`)", DpoConfig),
     ("Augmented pairs (`biasscope augment`)", AugmentConfig),
     ("Treatments (`biasscope mitigate`)", TreatmentConfig),
+    ("A gate (`biasscope gate`)", GateConfig),
 )
 """Kinds of jobs with the titles of their settings."""
 TRAININGS: tuple[tuple[str, type[BaseModel]], ...] = (

@@ -101,6 +101,8 @@ JudgmentsField = Annotated[JudgmentsSpec, BeforeValidator(_source)]
 
 ROLES = ("judge", "teacher", "verifier", "embedder")
 """The models of a discovery run."""
+SOURCES = ("target", "test", "source", "judgments", "pairs", "data", "suite", "answers")
+"""Settings that name data, in every kind of job: a text there is the source, and elsewhere the model."""
 MAY_CHANGE = (
     "max_concurrency",
     "timeout_s",
@@ -114,9 +116,6 @@ MAY_CHANGE = (
     "price_output",
 )
 """Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
-
-_SOURCES = ("target", "test", "source", "judgments", "pairs")
-"""Settings of which a text is the source; of others it is the model."""
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -265,7 +264,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for parent in parents:
         inner = at.get(parent)
         if isinstance(inner, str):
-            inner = {"source" if parent in _SOURCES else "model": inner}
+            inner = {"source" if parent in SOURCES else "model": inner}
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
@@ -273,7 +272,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in _SOURCES else "model"] = value
+        at[last]["source" if last in SOURCES else "model"] = value
     else:
         at[last] = value
 

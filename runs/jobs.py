@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import datetime
 import fcntl
+import itertools
 import json
 import re
 import shutil
@@ -42,10 +43,11 @@ R = TypeVar("R")
 
 
 def create(config: JobConfig) -> RunFolder:
-    """A new job's folder with its configuration; ConfigError when the name is taken."""
+    """A new job's folder with its configuration; ConfigError when the name is taken or no folder can be made."""
+    drawn = config.name is None
     name = check_name(config.name or _drawn_name(config))
     folder = RunFolder((config.workspace / name).resolve())
-    if folder.config.exists():
+    if not drawn and folder.config.exists():
         raise ConfigError(
             f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `biasscope resume {name}` or "
             "choose another --name"
@@ -56,9 +58,25 @@ def create(config: JobConfig) -> RunFolder:
                 raise ConfigError(
                     f"a run {name!r} is in the shared store already, perhaps a colleague's; choose another --name"
                 )
-    folder.path.mkdir(parents=True, exist_ok=True)
-    _write_whole(folder.config, dump_config(config.model_copy(update={"name": name})))
+    try:
+        folder = _make(folder, drawn)
+    except OSError as error:
+        raise ConfigError(f"workspace: no folder can be made at {str(folder.path)!r}: {error.strerror}") from None
+    _write_whole(folder.config, dump_config(config.model_copy(update={"name": folder.path.name})))
     return folder
+
+
+def _make(folder: RunFolder, drawn: bool) -> RunFolder:
+    """Make the folder. A drawn name holds the second, in which several jobs may begin: the later ones are numbered."""
+    if not drawn:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        return folder
+    for k in itertools.count(1):
+        numbered = RunFolder(folder.path if k == 1 else folder.path.with_name(f"{folder.path.name}-{k}"))
+        with contextlib.suppress(FileExistsError):
+            numbered.path.mkdir(parents=True)
+            break
+    return numbered
 
 
 def change(folder: RunFolder, settings: Sequence[str], *, kind: type[JobConfig] = RunConfig) -> None:

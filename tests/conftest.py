@@ -26,6 +26,7 @@ def _shared(name):
 world_runs, postgres = _shared("world_runs"), _shared("postgres")
 _shared("tiny_model")
 _shared("training_files")
+_shared("frozen_worlds")
 
 
 @pytest.fixture(scope="session")

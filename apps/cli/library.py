@@ -2,6 +2,7 @@
 
 import typer
 
+from . import freezing
 from . import library_decisions as decisions
 from . import library_views as views
 
@@ -17,3 +18,4 @@ app.command("split")(decisions.split)
 app.command("retire")(decisions.retire)
 app.command("rename")(decisions.rename)
 app.command("undo")(decisions.undo)
+app.command("freeze")(freezing.freeze_run)

@@ -16,6 +16,7 @@ from . import (
     doctor,
     dpo,
     features,
+    gate,
     library,
     mitigate,
     plan,
@@ -43,6 +44,7 @@ app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
 app.command("mitigate")(mitigate.mitigate)
 app.command("augment")(dpo.augment)
+app.command("gate")(gate.gate)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(world.app, name="world")
@@ -57,6 +59,7 @@ app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
 discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment, "treatment": mitigate.resume_treatments}
+discover.CONTINUE |= {"gate": gate.continue_gate}
 
 
 @app.callback(invoke_without_command=True)

@@ -71,3 +71,16 @@ def test_another_model_is_refused_on_resume(tmp_path):
         folder.config.write_text(folder.config.read_text().replace("openai:m", "openai:other"))
         with pytest.raises(ConfigError, match="models changed since this run began"):
             drive_job(folder, QuestionConfig, ask_all)
+
+
+def test_jobs_that_begin_in_one_second_get_names_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("biasscope.runs.jobs._drawn_name", lambda _: "2026-01-01-120000-m")
+    made = [create(config("http://127.0.0.1:1/v1", tmp_path, name=None)) for _ in range(3)]
+    assert [folder.run_id for folder in made] == [f"2026-01-01-120000-m{end}" for end in ("", "-2", "-3")]
+    assert {folder.kind for folder in made} == {"questions"}
+
+
+def test_a_workspace_that_is_a_file_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"workspace: no folder can be made at .*: Not a directory"):
+        create(config("http://127.0.0.1:1/v1", tmp_path / "file"))

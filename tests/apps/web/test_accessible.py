@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (scripts for the browser)
 """By keyboard, by screen reader, on a phone, dark and light."""
 
 import pytest

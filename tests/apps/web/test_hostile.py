@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (scripts for the browser)
 """Text of models is text: whatever it holds, on every page that shows any, nothing of it runs, loads or links."""
 
 import re
