@@ -86,6 +86,8 @@ class JobConfig(BaseModel):
 
 ROLES = ("judge", "teacher", "verifier", "embedder")
 """The models of a discovery run."""
+SOURCES = ("target", "test", "source", "data", "suite", "answers")
+"""Settings that name data, in every kind of job."""
 MAY_CHANGE = (
     "max_concurrency",
     "timeout_s",
@@ -239,7 +241,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for parent in parents:
         inner = at.get(parent)
         if isinstance(inner, str):
-            inner = {"source" if parent in ("target", "test") else "model": inner}
+            inner = {"source" if parent in SOURCES else "model": inner}
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
@@ -247,7 +249,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in ("target", "test") else "model"] = value
+        at[last]["source" if last in SOURCES else "model"] = value
     else:
         at[last] = value
 

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
-from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, world
+from ...runs.audits.taxonomy_job import report_taxonomy
+from . import ablate, analyse, audit, data, discover, doctor, features, library, plan, runs, selftest, world
 
 app = typer.Typer(
     name="biasscope",
@@ -24,12 +25,15 @@ app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
 app.command("selftest")(selftest.run_selftest)
+app.add_typer(audit.app, name="audit")
 app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+discover.CONTINUE["taxonomy"] = audit.continue_taxonomy
+runs.REPORTS["taxonomy"] = report_taxonomy
 
 
 @app.callback(invoke_without_command=True)

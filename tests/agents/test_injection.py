@@ -13,7 +13,8 @@ LONG = PreferencePair(
     id="p",
     prompt="What is 12 times 12?",
     chosen="Good question! Clearly twelve times ten is 120 (e.g. by counting), and 24 more is 144. The answer is 144.",
-    rejected="Twelve times ten is 120. Twelve times two is 14. Both together make the result that was asked for. The answer is 134.",
+    rejected="Twelve times ten is 120. Twelve times two is 14. Both together make the result that was asked for. "
+    "The answer is 134.",
 )
 
 

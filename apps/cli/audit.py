@@ -1,0 +1,150 @@
+"""`biasscope audit`: the twelve-bias taxonomy, and self-preference."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...core.errors import ConfigError, UserError
+from ...core.visible import one_line
+from ...runs.audits.page import Table as PageTable
+from ...runs.audits.taxonomy import TaxonomyConfig, TaxonomyReport
+from ...runs.audits.taxonomy_job import run_taxonomy
+from ...runs.audits.taxonomy_page import taxonomy_page, taxonomy_warnings
+from ...runs.audits.taxonomy_tables import bias_table
+from ...runs.config import JobConfig, load_config
+from ...runs.folder import RunFolder
+from ...runs.jobs import JobOutcome, Listener, create, forget_unstarted, settle_models
+from .live import live
+
+app = typer.Typer(help="Controlled audits of a judge.", no_args_is_help=True)
+C = TypeVar("C", bound=JobConfig)
+R = TypeVar("R")
+
+ConfigFile = Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of the audit.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
+]
+Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
+Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
+Name = Annotated[str | None, typer.Option(help="Name of the audit's run.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of everything that is drawn.")]
+AuditWorkspace = Annotated[
+    Path | None,
+    typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
+]
+
+
+@app.command("taxonomy")
+def taxonomy(
+    config: ConfigFile = None,
+    set_: Settings = None,
+    judge: Reference = None,
+    data: Source = None,
+    suite: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="A suite in JudgeBiasBench's format, in place of --data.")
+    ] = None,
+    teacher: Annotated[
+        str | None, typer.Option(metavar="REF", help="Who writes the biases in: a model, or `rules` (default).")
+    ] = None,
+    verifier: Reference = None,
+    biases: Annotated[
+        list[str] | None, typer.Option("--bias", help="A bias by name, `twelve`, `identities` or `all`; repeatable.")
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(help="Pairs drawn for each bias.")] = None,
+    orders: Annotated[str | None, typer.Option(help="one (default) or both.")] = None,
+    controls: Annotated[str | None, typer.Option(help="cues (default), all or off.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most pairs read from --data, stratified by domain.")] = None,
+    name: Name = None,
+    seed: Seed = None,
+    workspace: AuditWorkspace = None,
+) -> None:
+    """How often each of twelve biases turns a judge's right verdicts wrong (JudgeBiasBench)."""
+    given: dict[str, Any] = {
+        "judge": judge,
+        "data": data,
+        "suite": suite,
+        "teacher": teacher,
+        "verifier": verifier,
+        "biases": biases or None,
+        "pairs": pairs,
+        "orders": orders,
+        "controls": controls,
+        "data.limit": limit,
+        "name": name,
+        "seed": seed,
+        "workspace": str(workspace) if workspace else None,
+    }
+    if limit is not None and data is None and config is None:
+        raise ConfigError("--limit is about --data: give that too, or leave it out")
+    made = _configuration(config, set_ or (), given, TaxonomyConfig)
+    _show_taxonomy(_start(made, run_taxonomy))
+
+
+def continue_taxonomy(folder: RunFolder) -> None:
+    """`biasscope resume` for a taxonomy audit."""
+    with live(Console()) as listener:
+        outcome = run_taxonomy(folder, listener)
+    _show_taxonomy(outcome)
+
+
+def _configuration(config: Path | None, settings: Sequence[str], given: dict[str, Any], kind: type[C]) -> C:
+    if config is None and given["judge"] is None:
+        raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge and what it is to judge (see --help)")
+    return load_config(config, settings, {k: v for k, v in given.items() if v is not None}, kind=kind)
+
+
+def _start(config: C, run: Callable[[RunFolder, Listener], JobOutcome[R]]) -> JobOutcome[R]:
+    config, notices = settle_models(config)
+    folder = create(config)
+    console = Console()
+    for line in (*notices, f"run {folder.run_id} in {folder.path}"):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    try:
+        with live(console) as listener:
+            return run(folder, listener)
+    except UserError:
+        forget_unstarted(folder)
+        raise
+
+
+def _show_taxonomy(outcome: JobOutcome[TaxonomyReport]) -> None:
+    report = outcome.result
+    if report is not None:
+        page = taxonomy_page(report)
+        keep = ("Bias", "Pairs", "BSR", "Drop, points", "Harms / repairs", "p corrected")
+        _show(
+            outcome, page.title, page.sentences, list(taxonomy_warnings(report.result)), bias_table(report.result), keep
+        )
+    _ended(outcome)
+
+
+def _show(
+    outcome: JobOutcome[Any],
+    title: str,
+    sentences: Sequence[str],
+    warnings: Sequence[str],
+    table: PageTable,
+    keep: Sequence[str],
+) -> None:
+    console = Console()
+    shown = Table(title=Text(one_line(title)), title_style="bold", box=box.SIMPLE_HEAD)
+    at = [table.columns.index(column) for column in keep]
+    for k, column in enumerate(keep):
+        shown.add_column(column, justify="left" if k == 0 else "right")
+    for cells in table.rows:
+        shown.add_row(*(Text(one_line(cells[k].text, 60)) for k in at))
+    console.print(shown)
+    for line in (*sentences, *(f"note: {w}" for w in warnings), f"report: {outcome.folder.path / 'report.html'}"):
+        console.print(one_line(line, 2000), highlight=False, markup=False, soft_wrap=True)
+
+
+def _ended(outcome: JobOutcome[Any]) -> None:
+    if outcome.state == "budget":
+        Console().print(f"inconclusive: {outcome.reason}", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(4)
