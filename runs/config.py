@@ -102,7 +102,7 @@ MAY_CHANGE = (
 )
 """Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
 
-C = TypeVar("C", bound=JobConfig)
+C = TypeVar("C", bound=BaseModel)
 
 
 class RunConfig(LoopSettings, JobConfig):
@@ -156,8 +156,8 @@ def load_config(
     settings: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
     *,
-    kind: type[JobConfig] = RunConfig,
-) -> JobConfig:
+    kind: type[BaseModel] = RunConfig,
+) -> BaseModel:
     """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins.
 
     `kind` is its class; JobConfig reads of any kind what all have.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .resampling import Estimate, cluster_mean, cluster_ratio
 from .contrasts import Bools, Floats, outcomes
+from .resampling import Estimate, cluster_mean, cluster_ratio
 
 DELTAS: tuple[float, ...] = (0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0, 1.5, 2.0)
 """Thresholds of the sensitivity curve."""
