@@ -13,6 +13,10 @@ from rich.text import Text
 from ...core.errors import ConfigError, UserError
 from ...core.visible import one_line
 from ...runs.audits.page import Table as PageTable
+from ...runs.audits.self_preference import SelfPreferenceConfig, SelfPreferenceReport
+from ...runs.audits.self_preference_job import run_self_preference
+from ...runs.audits.self_preference_page import self_preference_page, self_preference_warnings
+from ...runs.audits.self_preference_tables import estimates_table
 from ...runs.audits.taxonomy import TaxonomyConfig, TaxonomyReport
 from ...runs.audits.taxonomy_job import run_taxonomy
 from ...runs.audits.taxonomy_page import taxonomy_page, taxonomy_warnings
@@ -86,6 +90,62 @@ def taxonomy(
     _show_taxonomy(_start(made, run_taxonomy))
 
 
+@app.command("self-preference")
+def self_preference(
+    config: ConfigFile = None,
+    set_: Settings = None,
+    judge: Reference = None,
+    answers: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="Answers of several models to the same prompts.")
+    ] = None,
+    own: Annotated[str | None, typer.Option(metavar="AUTHOR", help="Author in the answers that is the judge.")] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option("--other", metavar="AUTHOR", help="Author to compare with; repeatable."),
+    ] = None,
+    authors: Annotated[
+        list[str] | None, typer.Option("--author", metavar="REF", help="A model that answers the prompts; repeatable.")
+    ] = None,
+    panel: Annotated[
+        list[str] | None, typer.Option("--panel", metavar="REF", help="A model that grades the answers; repeatable.")
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(help="Own-other pairs.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Largest quality difference of an equal-quality pair.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="equal (default), all or off.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most prompts read from --answers, by seed.")] = None,
+    name: Name = None,
+    seed: Seed = None,
+    workspace: AuditWorkspace = None,
+) -> None:
+    """Whether a judge favours its own answers where a panel finds no difference in quality."""
+    given: dict[str, Any] = {
+        "judge": judge,
+        "answers": answers,
+        "own": own,
+        "others": others or None,
+        "authors": authors or None,
+        "panel": panel or None,
+        "pairs": pairs,
+        "delta": delta,
+        "baseline": baseline,
+        "answers.limit": limit,
+        "name": name,
+        "seed": seed,
+        "workspace": str(workspace) if workspace else None,
+    }
+    if limit is not None and answers is None and config is None:
+        raise ConfigError("--limit is about --answers: give that too, or leave it out")
+    made = _configuration(config, set_ or (), given, SelfPreferenceConfig)
+    _show_self_preference(_start(made, run_self_preference))
+
+
+def continue_self_preference(folder: RunFolder) -> None:
+    """`biasscope resume` for a self-preference audit."""
+    with live(Console()) as listener:
+        outcome = run_self_preference(folder, listener)
+    _show_self_preference(outcome)
+
+
 def continue_taxonomy(folder: RunFolder) -> None:
     """`biasscope resume` for a taxonomy audit."""
     with live(Console()) as listener:
@@ -121,6 +181,16 @@ def _show_taxonomy(outcome: JobOutcome[TaxonomyReport]) -> None:
         _show(
             outcome, page.title, page.sentences, list(taxonomy_warnings(report.result)), bias_table(report.result), keep
         )
+    _ended(outcome)
+
+
+def _show_self_preference(outcome: JobOutcome[SelfPreferenceReport]) -> None:
+    report = outcome.result
+    if report is not None:
+        page = self_preference_page(report)
+        found = estimates_table(report.result)
+        warnings = list(self_preference_warnings(report.result))
+        _show(outcome, page.title, page.sentences, warnings, found, ("Estimate", "Value", "95 % interval", "Prompts"))
     _ended(outcome)
 
 

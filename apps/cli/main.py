@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
+from ...runs.audits.self_preference_job import report_self_preference
 from ...runs.audits.taxonomy_job import report_taxonomy
 from . import (
     ablate,
@@ -54,8 +55,8 @@ app.add_typer(features.app, name="features")
 app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
-discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy}
-runs.REPORTS |= {"taxonomy": report_taxonomy}
+discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy, "self-preference": audit.continue_self_preference}
+runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference}
 
 
 @app.callback(invoke_without_command=True)

@@ -10,10 +10,10 @@ from biasscope.runs.config import load_config
 from biasscope.runs.jobs import create
 from biasscope.simulation.pairs import world_pairs
 
-_spec = importlib.util.spec_from_file_location("audit_runs", Path(__file__).parent / "audit_runs.py")
-audit_runs = importlib.util.module_from_spec(_spec)
-sys.modules["audit_runs"] = audit_runs
-_spec.loader.exec_module(audit_runs)
+for _name in ("audit_runs", "panel_world"):
+    _spec = importlib.util.spec_from_file_location(_name, Path(__file__).parent / f"{_name}.py")
+    sys.modules[_name] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[_name])
 
 
 @pytest.fixture(scope="session")
