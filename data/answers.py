@@ -57,7 +57,7 @@ class Answers(NamedTuple):
 
 
 def load_answers(spec: SourceSpec) -> Answers:
-    """The first turn of each prompt and its answers; at most `spec.limit` prompts, by seed.
+    """The first turn of each prompt and its answers; at most `spec.limit` prompts, by seed, texts of `spec.max_chars`.
 
     Preference pairs serve as prompts without answers. Raises DataError when there is no prompt.
     """
@@ -99,7 +99,20 @@ def _of_rows(rows: Iterator[Row], spec: SourceSpec, dropped: Counter[str]) -> It
         if not made.text.strip():
             dropped["empty prompt"] += 1
         elif not spec.domains or made.domain in spec.domains:
-            yield made
+            yield from _short(made, spec.max_chars, dropped)
+
+
+def _short(prompt: Prompt, most: int | None, dropped: Counter[str]) -> Iterator[Prompt]:
+    """The prompt with its answers of at most `most` characters; nothing where the prompt itself is longer."""
+    if most is None:
+        yield prompt
+    elif len(prompt.text) > most:
+        dropped["prompt over max_chars"] += 1
+    else:
+        kept = {author: answer for author, answer in prompt.answers.items() if len(answer) <= most}
+        if gone := len(prompt.answers) - len(kept):
+            dropped["answer over max_chars"] += gone
+        yield Prompt(prompt.id, prompt.text, prompt.domain, kept)
 
 
 def _prompt(values: Mapping[str, Any]) -> Prompt | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from biasscope.apps.cli.main import app
+from biasscope.runs.audits.self_preference import SelfPreferenceConfig
 from biasscope.runs.audits.taxonomy import TaxonomyConfig
 from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
@@ -21,6 +22,7 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("A run", RunConfig),
     ("A benchmark (`biasscope benchmark build`)", BenchmarkConfig),
     ("A taxonomy audit (`biasscope audit taxonomy`)", TaxonomyConfig),
+    ("A self-preference audit (`biasscope audit self-preference`)", SelfPreferenceConfig),
     ("An evaluation (`biasscope benchmark evaluate --config`)", EvaluationConfig),
 )
 """Kinds of jobs with the titles of their settings."""

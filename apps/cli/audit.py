@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...core.errors import ConfigError, UserError
+from ...core.errors import ConfigError
 from ...core.visible import one_line
 from ...runs.audits.page import Table as PageTable
 from ...runs.audits.self_preference import SelfPreferenceConfig, SelfPreferenceReport
@@ -23,25 +23,20 @@ from ...runs.audits.taxonomy_page import taxonomy_page, taxonomy_warnings
 from ...runs.audits.taxonomy_tables import bias_table
 from ...runs.config import JobConfig, load_config
 from ...runs.folder import RunFolder
-from ...runs.jobs import JobOutcome, Listener, create, forget_unstarted, settle_models
+from ...runs.jobs import JobOutcome, Listener
 from .live import live
+from .options import OwnWorkspace, Settings
+from .starting import say, say_safely, start
 
 app = typer.Typer(help="Controlled audits of a judge.", no_args_is_help=True)
 C = TypeVar("C", bound=JobConfig)
 R = TypeVar("R")
 
 ConfigFile = Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of the audit.")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-]
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
 Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
 Name = Annotated[str | None, typer.Option(help="Name of the audit's run.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of everything that is drawn.")]
-AuditWorkspace = Annotated[
-    Path | None,
-    typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
-]
 
 
 @app.command("taxonomy")
@@ -66,7 +61,7 @@ def taxonomy(
     limit: Annotated[int | None, typer.Option(help="Most pairs read from --data, stratified by domain.")] = None,
     name: Name = None,
     seed: Seed = None,
-    workspace: AuditWorkspace = None,
+    workspace: OwnWorkspace = None,
 ) -> None:
     """How often each of twelve biases turns a judge's right verdicts wrong (JudgeBiasBench)."""
     given: dict[str, Any] = {
@@ -115,7 +110,7 @@ def self_preference(
     limit: Annotated[int | None, typer.Option(help="Most prompts read from --answers, by seed.")] = None,
     name: Name = None,
     seed: Seed = None,
-    workspace: AuditWorkspace = None,
+    workspace: OwnWorkspace = None,
 ) -> None:
     """Whether a judge favours its own answers where a panel finds no difference in quality."""
     given: dict[str, Any] = {
@@ -160,17 +155,13 @@ def _configuration(config: Path | None, settings: Sequence[str], given: dict[str
 
 
 def _start(config: C, run: Callable[[RunFolder, Listener], JobOutcome[R]]) -> JobOutcome[R]:
-    config, notices = settle_models(config)
-    folder = create(config)
     console = Console()
-    for line in (*notices, f"run {folder.run_id} in {folder.path}"):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    try:
+
+    def work(folder: RunFolder) -> JobOutcome[R]:
         with live(console) as listener:
             return run(folder, listener)
-    except UserError:
-        forget_unstarted(folder)
-        raise
+
+    return start(config, console, work)
 
 
 def _show_taxonomy(outcome: JobOutcome[TaxonomyReport]) -> None:
@@ -211,10 +202,10 @@ def _show(
         shown.add_row(*(Text(one_line(cells[k].text, 60)) for k in at))
     console.print(shown)
     for line in (*sentences, *(f"note: {w}" for w in warnings), f"report: {outcome.folder.path / 'report.html'}"):
-        console.print(one_line(line, 2000), highlight=False, markup=False, soft_wrap=True)
+        say_safely(console, line)
 
 
 def _ended(outcome: JobOutcome[Any]) -> None:
     if outcome.state == "budget":
-        Console().print(f"inconclusive: {outcome.reason}", highlight=False, markup=False, soft_wrap=True)
+        say(Console(), f"inconclusive: {outcome.reason}")
         raise typer.Exit(4)

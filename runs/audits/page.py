@@ -10,11 +10,11 @@ from pathlib import Path
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from ...core.errors import StoreError
 from ...core.records import Verdict
 from ..report.model import Fact, State, Text
 from ..report.render import environment, source_hash, style_sheet
 from ..report.svg import Plot
+from ..report.write import write_files
 
 _FOLDER = Path(__file__).parent / "templates"
 
@@ -135,16 +135,7 @@ def write_page(page: Page, result: BaseModel, folder: Path, name: str = "report"
     for plot in page.plots:
         files[f"plot:{plot.name}:svg"] = (f"plots/{plot.name}.svg", plot.file_svg.encode())
         files[f"plot:{plot.name}:png"] = (f"plots/{plot.name}.png", plot.png)
-    paths = {}
-    try:
-        for key, (file, content) in files.items():
-            path = folder / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            paths[key] = path
-    except OSError as error:
-        raise StoreError(f"the report cannot be written to {str(folder)!r}: {error.strerror or error}") from error
-    return paths
+    return write_files(folder, files, "report")
 
 
 def row(*cells: str | Cell) -> tuple[Cell, ...]:

@@ -47,6 +47,13 @@ def test_a_limit_is_the_seeds(tmp_path):
     assert one == again != other and len(one) == 5
 
 
+def test_long_texts_are_left_out_and_counted(tmp_path):
+    rows = [{"prompt": "P" * 11, "answers": {"a": "x"}}, {"prompt": "P", "answers": {"a": "x" * 10, "b": "y" * 11}}]
+    found = load_answers(write(tmp_path / "a.jsonl", *rows).model_copy(update={"max_chars": 10}))
+    assert [dict(p.answers) for p in found.prompts] == [{"a": "x" * 10}]
+    assert found.dropped == {"prompt over max_chars": 1, "answer over max_chars": 1}
+
+
 def test_domains_and_empty_prompts(tmp_path):
     rows = [
         {"prompt": "P", "category": "x", "answers": {}},
