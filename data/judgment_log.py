@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from ..core.errors import DataError
 from ..core.ids import content_id
 from ..core.records import ORIGINAL, Judgment, Order, PreferencePair, Verdict
+from .files import Row
 from .labels import Reading, read_label
-from .readers import Row, read_rows
+from .readers import read_rows
 from .spec import SourceSpec
 from .text import clean
 

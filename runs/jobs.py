@@ -23,6 +23,7 @@ from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.judges.protocol import Judge
+from ..agents.judges.specs import JurySpec
 from ..agents.opening import JudgeSpec, TeacherSpec, open_judge, open_teacher
 from ..agents.teacher import Teacher
 from ..core.calls import Model
@@ -90,6 +91,8 @@ def settle_models(config: C) -> tuple[C, list[str]]:
     def settle(role: str, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(settle(f"{role}.{k}", inner) for k, inner in enumerate(value))
+        if isinstance(value, JurySpec):
+            return value.model_copy(update={"members": settle(role, value.members)})
         if not isinstance(value, ModelSpec) or role == "embedder":
             return value
         found = resolve(value)
