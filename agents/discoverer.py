@@ -45,6 +45,7 @@ async def discover(
         injected_bias=described(injected.name, injected.definition) if injected else "",
         reasoning=judgment.reasoning,
         explanation=explanation.text if explanation else "",
+        own_words=explanation is None or explanation.own_words,
     )
     finding, request_id = await ask_json(
         teacher_model,

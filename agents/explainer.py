@@ -4,42 +4,36 @@ from ..core.calls import Message, Model, Request
 from ..core.ids import content_id
 from ..core.records import Explanation, Judgment, PreferencePair
 from ..prompts import render
-from .judges.pairwise import Mode, PairwiseJudge, conversation
-from .judges.protocol import Judge, letter_of, shown_answers
+from .judges.protocol import Judge, Shown, letter_of, shown_answers
 
 
 async def explain_verdict(
     judge: Judge, judgment: Judgment, pair: PreferencePair, rejected_text: str, *, other: Model
 ) -> Explanation:
     """The judge's own explanation where it can talk, else that of the model `other`. Raises CallFailed."""
-    if isinstance(judge, PairwiseJudge):
-        return await explain(judge.model, judgment, pair, rejected_text, mode=judge.mode, planted=judge.planted)
-    return await explain_other(other, judgment, pair, rejected_text)
+    own = await explain(judge, judgment, pair, rejected_text)
+    return own or await explain_other(other, judgment, pair, rejected_text)
 
 
 async def explain(
-    judge_model: Model,
+    judge: Judge,
     judgment: Judgment,
     pair: PreferencePair,
     rejected_text: str,
     *,
-    mode: Mode,
-    planted: str | None = None,
     temperature: float | None = 0.0,
     max_tokens: int = 1024,
     seed: int | None = 0,
-) -> Explanation:
+) -> Explanation | None:
     """Have the judge explain `judgment` in the conversation in which it gave it, without a word about an error.
 
-    `mode` and `planted` as in PairwiseJudge. Raises CallFailed from the model.
+    None for a judge that cannot talk. Raises CallFailed from the model.
     """
-    said = judgment.reasoning if mode == "reasoning" else letter_of(judgment.verdict, judgment.order)
-    messages = (
-        *conversation(pair, rejected_text, judgment.order, mode=mode, planted=planted),
-        Message(role="assistant", content=said),
-        *render("explain").messages,
-    )
-    return await _explanation(judge_model, judgment, messages, temperature, max_tokens, seed)
+    said = await judge.said(Shown(pair, rejected_text, judgment.order, "explain", judgment.draw), judgment)
+    if said is None:
+        return None
+    messages = (*said.messages, *render(said.go_on, **said.fields).messages)
+    return await _explanation(said.model, judgment, messages, True, temperature, max_tokens, seed)
 
 
 async def explain_other(
@@ -61,13 +55,14 @@ async def explain_other(
         answer_b=answer_b,
         verdict=letter_of(judgment.verdict, judgment.order),
     ).messages
-    return await _explanation(model, judgment, messages, temperature, max_tokens, seed)
+    return await _explanation(model, judgment, messages, False, temperature, max_tokens, seed)
 
 
 async def _explanation(
     model: Model,
     judgment: Judgment,
     messages: tuple[Message, ...],
+    own_words: bool,
     temperature: float | None,
     max_tokens: int,
     seed: int | None,
@@ -89,5 +84,6 @@ async def _explanation(
         judgment_id=judgment.id,
         text=completion.text,
         by=model.name,
+        own_words=own_words,
         request_id=completion.request_id,
     )

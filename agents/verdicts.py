@@ -68,7 +68,7 @@ _BLANKS = " \t\r\n\"'`“”‘’"
 _EDGES = _BLANKS + "*_.:()"
 
 
-def _last_marker(text: str, pattern: re.Pattern[str], answers: Sequence[str]) -> tuple[re.Match[str] | None, str]:
+def last_marker(text: str, pattern: re.Pattern[str], answers: Sequence[str]) -> tuple[re.Match[str] | None, str]:
     """The last marker that the text stands by, else why there is none."""
     last_two = deque(pattern.finditer(text), maxlen=2)
     if not last_two:
@@ -94,9 +94,8 @@ def _last_marker(text: str, pattern: re.Pattern[str], answers: Sequence[str]) ->
     return marker, ""
 
 
-def _contradicted(text: str, marker: re.Match[str]) -> bool:
-    """Whether the text after the marker says that the other side is better."""
-    own = marker[1].upper()
+def contradicted(text: str, marker: re.Match[str], own: str) -> bool:
+    """Whether the text after the marker says that a side other than `own` (A, B, or C for a tie) is better."""
     named = _NAMED_AFTER.match(text, marker.end())
     if named and own != "C" and named[1].upper() != own:
         return True
@@ -106,17 +105,17 @@ def _contradicted(text: str, marker: re.Match[str]) -> bool:
 
 def _brackets(replies: Sequence[str], answers: Sequence[str]) -> Reading:
     text = visible(replies[0])
-    marker, reason = _last_marker(text, _BRACKETS, answers)
+    marker, reason = last_marker(text, _BRACKETS, answers)
     if marker is None:
         return Reading(None, reason)
-    if _contradicted(text, marker):
+    if contradicted(text, marker, marker[1].upper()):
         return Reading(None, f"the text after the last marker {marker[0]!r} contradicts it")
     return Reading(_SIDES[marker[1]])
 
 
 def _llmbar_cot(replies: Sequence[str], answers: Sequence[str]) -> Reading:
     text = visible(replies[0])
-    marker, reason = _last_marker(text, _OUTPUT, answers)
+    marker, reason = last_marker(text, _OUTPUT, answers)
     if marker is None:
         return Reading(None, reason)
     against = _AGAINST.match(text, marker.end())
@@ -124,7 +123,7 @@ def _llmbar_cot(replies: Sequence[str], answers: Sequence[str]) -> Reading:
         return Reading(None, f"the last marker {marker[0]!r} is qualified")
     if against is not None and against[1].lower() == marker[1].lower():
         return Reading(None, f"the last marker {marker[0]!r} compares an output with itself")
-    if _contradicted(text, marker):
+    if contradicted(text, marker, marker[1].upper()):
         return Reading(None, f"the text after the last marker {marker[0]!r} contradicts it")
     return Reading(_SIDES[marker[1].lower()])
 
@@ -143,7 +142,7 @@ def _llmbar_rating(replies: Sequence[str], answers: Sequence[str]) -> Reading:
 
 
 def _single_rating(replies: Sequence[str], answers: Sequence[str]) -> Reading:
-    marker, reason = _last_marker(visible(replies[0]), _RATING, answers)
+    marker, reason = last_marker(visible(replies[0]), _RATING, answers)
     if marker is None:
         return Reading(None, reason)
     rating = float(marker[1])

@@ -105,6 +105,8 @@ class Explanation(Record):
     text: str
     by: str
     """Model that explained; the judge itself unless it cannot."""
+    own_words: bool = True
+    """Whether the judge itself explained; another model only guesses what moved it."""
     request_id: str = ""
 
 

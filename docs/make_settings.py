@@ -86,6 +86,8 @@ def settings() -> str:
         if model is BudgetSettings and job is not RunConfig:
             continue
         if model in seen:
+            if seen[model] == prefix.rstrip("."):
+                continue
             again = ["", f"## {prefix.rstrip('.')}", "", f"The keys of `{seen[model]}`."]
             lines += again if lines[-4:] != again else []
             continue

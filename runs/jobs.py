@@ -24,6 +24,7 @@ from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.judges.protocol import Judge
+from ..agents.judges.specs import JurySpec
 from ..agents.opening import JudgeSpec, TeacherSpec, open_judge
 from ..core.calls import Model
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
@@ -107,6 +108,8 @@ def settle_models(config: C) -> tuple[C, list[str]]:
     def settle(role: str, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(settle(f"{role}.{k}", inner) for k, inner in enumerate(value))
+        if isinstance(value, JurySpec):
+            return value.model_copy(update={"members": settle(role, value.members)})
         if not isinstance(value, ModelSpec) or role == "embedder":
             return value
         found = resolve(value)

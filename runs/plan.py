@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..agents.engines.reference import ModelSpec
+from ..agents.judges.specs import models_of
 from ..core.calls import Completion
 from ..core.errors import ConfigError
 from ..core.records import Validation
@@ -155,5 +156,5 @@ def _stage(role: str, stage: str, paid: Sequence[Completion], spec: ModelSpec, f
 
 def _spec_of(config: RunConfig, role: str) -> ModelSpec:
     if role in ("judge", "explainer"):
-        return config.judge
+        return max(models_of(config.judge), key=lambda model: model.max_concurrency)
     return (config.verifier or config.teacher) if role == "verifier" else config.teacher

@@ -64,6 +64,27 @@ def explanation(world: Compiled, reading: Reading, letter: str, key: object) -> 
     return " ".join(["I stand by this choice.", *_sentences(world, reading, letter, rng, plain=3, most=4)])
 
 
+def describe(world: Compiled, reading: Reading, rng: random.Random, plain: int, most: int) -> str:
+    """Sentences on an answer that was looked at alone; the drivers of a liking come up under one of their names."""
+    said = _sentences(world, reading, "A", rng, plain=0, most=most)
+    general = rng.sample(_ALONE, min(plain, len(_ALONE)))
+    return " ".join(
+        [
+            *general[:1],
+            *(s.replace("answer A", "this answer").replace("answer B", "others") for s in said),
+            *general[1:],
+        ]
+    )
+
+
+_ALONE = [
+    "The answer takes up what was asked.",
+    "I went through it from top to bottom.",
+    "Taken as a whole it makes a clear impression.",
+    "It can be followed without effort.",
+]
+
+
 def _sentences(world: Compiled, reading: Reading, letter: str, rng: random.Random, plain: int, most: int) -> list[str]:
     judge, stock = world.spec.judge, world.wording
     sign = -1.0 if letter == "B" else 1.0
@@ -78,7 +99,7 @@ def _sentences(world: Compiled, reading: Reading, letter: str, rng: random.Rando
     for name in brought_up:
         feature = world.features[name].spec
         what = rng.choice([feature.title, *feature.synonyms])
-        found.insert(rng.randint(1, len(found)), rng.choice(stock.drivers).replace("{what}", what))
+        found.insert(rng.randint(min(1, len(found)), len(found)), rng.choice(stock.drivers).replace("{what}", what))
     text = found
     for mark, filled in fills.items():
         text = [sentence.replace(mark, filled) for sentence in text]

@@ -1,10 +1,12 @@
 """From a request body to the reply: which task, its answer, what goes wrong on the way, tokens counted."""
 
+import json
 import math
 from typing import Any, NamedTuple
 
 from .compiled import Compiled
 from .draws import digest, generator, uniform
+from .grading import defence, grade, ranking, rubric
 from .judging import Reading, explanation, probabilities, read, reasoning, verdict
 from .teaching import compare, discover, rewrite, same_answer, shows_more, summarise
 from .wire import Asked, as_json, task, tokens
@@ -83,7 +85,14 @@ def _said(world: Compiled, asked: Asked) -> Said:
         return _judged(world, asked, kind)
     if kind == "chat":
         return Said("I can compare answers, rewrite them and describe what sets them apart.")
+    if kind == "grade":
+        text, letters = grade(world, asked)
+        return Said(text, letters=letters)
+    if kind in ("rank", "defend"):
+        return Said(ranking(world, asked) if kind == "rank" else defence(world, asked))
     values: dict[str, Any]
+    if kind in ("rubric", "repair"):
+        return Said(json.dumps(rubric(world, asked)))
     if kind in ("perturb", "placebo"):
         bias = fields["bias"] if kind == "perturb" else None
         values = {"rewritten_answer": rewrite(world, fields.get("question", ""), fields["answer"], bias)}

@@ -71,6 +71,10 @@ def task(asked: Asked) -> str:
         # After its verdict the judge is asked to go on, unless it is only reminded of the form of a verdict.
         reminded = "[[A]]" in asked.last or re.search(r"\bone letter\b", asked.last)
         return "explain" if turns and not reminded else "judge"
+    if "graded_answer" in has or "ranked_1" in has:
+        if any(role == "assistant" for role, _ in asked.messages):
+            return "repair" if asked.schema else "defend"
+        return "rank" if "ranked_1" in has else "rubric" if asked.schema else "grade"
     if {"text_1", "text_2"} <= has:
         return "verify_manipulation"
     if "answer" in has:

@@ -8,11 +8,15 @@ from ...core.errors import ConfigError
 from ...core.store import Store
 from .budget import Budget, Budgeted
 from .embedded import Embedded
+from .http_endpoint import HttpEndpoint
 from .limited import Breaker, Limited
 from .openai_compatible import OpenAICompatible
 from .pretrained import Pretrained
+from .python_callable import PythonCallable
 from .reference import IN_PROCESS, ModelSpec, parse_reference
 from .relevance import open_relevance
+from .reward import RewardModel
+from .score_endpoint import ScoreEndpoint
 from .stored import Stored
 
 DEAD_AFTER = 10
@@ -21,11 +25,23 @@ DEAD_AFTER = 10
 def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = "") -> Model:
     """The bare model of a reference, without cache, limits or budget. Raises ConfigError."""
     spec = parse_reference(spec)
-    if spec.scheme == "embed":
-        return open_relevance(spec)
-    if spec.scheme == "hf":
-        return Pretrained(spec)
-    return Embedded(spec, run_id=run_id) if spec.scheme == "local" else OpenAICompatible(spec, run_id=run_id)
+    match spec.scheme:
+        case "embed":
+            return open_relevance(spec)
+        case "local":
+            return Embedded(spec, run_id=run_id)
+        case "hf":
+            return Pretrained(spec)
+        case "reward":
+            return RewardModel(spec)
+        case "score" | "rerank":
+            return ScoreEndpoint(spec)
+        case "python":
+            return PythonCallable(spec)
+        case "http" | "https":
+            return HttpEndpoint(spec)
+        case _:
+            return OpenAICompatible(spec, run_id=run_id)
 
 
 def open_model(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 from pydantic import BaseModel, ConfigDict
@@ -47,8 +47,15 @@ class _YesNo(BaseModel):
     answer: str
 
 
-async def probe(spec: str | Mapping[str, Any] | ModelSpec) -> ProbeReport:
-    """Ask a model for a word, JSON and log-probabilities. Never raises for a model that is wrong or dead."""
+Asks = Literal["text", "score", "compare"]
+"""What a model is asked for: text, the score of one answer, or the comparison of two."""
+
+
+async def probe(spec: str | Mapping[str, Any] | ModelSpec, asks: Asks = "text") -> ProbeReport:
+    """Ask a language model for a word, JSON and log-probabilities; another one for a score or a comparison.
+
+    Never raises for a model that is wrong or dead.
+    """
     shown = _reference(spec)
     try:
         resolved, notice = resolve(parse_reference(spec))
@@ -61,8 +68,12 @@ async def probe(spec: str | Mapping[str, Any] | ModelSpec) -> ProbeReport:
     try:
         endpoint = await engine.endpoint() if isinstance(engine, Embedded) else quick
         started = time.perf_counter()
-        answer = await engine.complete(_request(engine))
+        answer = await engine.complete(_request(engine) if asks == "text" else _judging(engine, asks))
         seconds = time.perf_counter() - started
+        if asks != "text":
+            return ProbeReport(
+                reference=shown, name=engine.name, reachable=True, answer=answer.text[:80], seconds=seconds
+            )
         return ProbeReport(
             reference=shown,
             name=engine.name,
@@ -114,6 +125,17 @@ def _wait(spec: ModelSpec) -> float:
 def _request(engine: Model, **more: Any) -> Request:
     fields = {"max_tokens": 16, **more}
     return Request(model=engine.name, messages=(_WORD,), role="judge", stage="probe", **fields)
+
+
+def _judging(engine: Model, asks: Asks) -> Request:
+    answers = ("Water is wet.",) if asks == "score" else ("Water is wet.", "Water is dry.")
+    messages = (
+        Message(role="user", content="Is water wet?"),
+        *(Message(role="assistant", content=a) for a in answers),
+    )
+    return Request(
+        model=engine.name, messages=messages, temperature=None, max_tokens=1, seed=None, role="judge", stage="probe"
+    )
 
 
 async def _structured(engine: Model, notes: list[str]) -> str:

@@ -8,6 +8,11 @@ local:/path/model.gguf          a GGUF file
 local:org/repo/file.gguf        a GGUF file from the model hub
 hf:/path/folder                 a model or adapter in Hugging Face format, run by transformers (extra train)
 embed:relevance                 a scorer: how near an answer is to its question in the packaged MiniLM
+reward:/path or reward:org/name a scorer: a transformers sequence classifier, from a folder or the model hub
+score:MODEL@http://host:8000    a scorer: the /score endpoint of vLLM and its like
+rerank:MODEL@http://host:8000   a scorer: the /v1/rerank endpoint
+python:module:function          a Python callable, sync or async: a scorer, or a judge that compares
+http://host/path                any endpoint, with `http` settings: a scorer, or a judge that compares
 """
 
 import os
@@ -23,16 +28,34 @@ from ...core.ids import content_id
 from ...core.mistakes import mistakes
 
 OPENAI_URL = "https://api.openai.com/v1"
-SCHEMES = ("openai", "local", "embed", "hf")
-SCORERS: tuple[str, ...] = ("embed",)
+SCHEMES = ("openai", "local", "hf", "embed", "reward", "score", "rerank", "python", "http", "https")
+SCORERS: tuple[str, ...] = ("embed", "reward", "score", "rerank")
 """Schemes whose models give a number for one answer; see `judges.score`."""
-IN_PROCESS = ("local", "embed", "hf")
+CALLED = ("python", "http", "https")
+"""Schemes whose models give a number for one answer, or a verdict on two; see `judges.compare`."""
+IN_PROCESS = ("local", "hf", "embed", "reward", "python")
 """Schemes whose models run here and cost no money."""
 _EMBEDDED_AT_ONCE = 64
+_AT = ("openai", "score", "rerank")
+"""Schemes that take MODEL@URL."""
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
 _AT_URL = re.compile(r"@(?=https?://)")
 
 Structured = Literal["auto", "json_schema", "json_object", "prompt"]
+
+
+class HttpCall(BaseModel):
+    """What an endpoint of one's own is sent, and where its answer is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    body: Any
+    """The JSON that is sent. Its texts are Jinja templates with the fields prompt and answer, or prompt, answer_a and
+    answer_b for a judge that compares."""
+    answer: str = Field(min_length=1)
+    """JSON path (RFC 9535) of the score or the verdict in what comes back, such as $.result.score."""
+    method: Literal["POST", "PUT"] = "POST"
+    """How it is sent."""
 
 
 class ModelSpec(BaseModel):
@@ -72,6 +95,8 @@ class ModelSpec(BaseModel):
     """More fields for the request body, such as {"top_p": 0.9}."""
     keep_alive: bool = True
     """Reuse connections; switch off for servers that close idle ones at the wrong moment."""
+    http: HttpCall | None = None
+    """For a reference that is an address: what is sent there and where the answer is."""
     n_ctx: int = Field(default=8192, ge=512)
     """Local: context window per slot, in tokens."""
     threads: int | None = Field(default=None, ge=1)
@@ -99,7 +124,7 @@ class ModelSpec(BaseModel):
     @property
     def settings_id(self) -> str:
         """Short hash of the settings that change answers; empty when all have their defaults."""
-        names = ("temperature", "max_tokens", "structured", "reasoning", "extra_body")
+        names = ("temperature", "max_tokens", "structured", "reasoning", "extra_body", "http")
         changed = {
             n: v
             for n in names
@@ -133,20 +158,28 @@ class ModelSpec(BaseModel):
                 f"{_shown(reference)!r} is no model reference: it starts with none of "
                 f"{', '.join(s + ':' for s in cls.schemes)}; write one of {_EXAMPLES}"
             )
-        if scheme == "openai":
+        if scheme in _AT:
             name, *url = _AT_URL.split(target, maxsplit=1)
             if not name:
-                raise ValueError(f"{_shown(reference)!r} names no model; write openai:MODEL")
+                raise ValueError(f"{_shown(reference)!r} names no model; write {scheme}:MODEL")
             if url and fields.get("base_url") not in (None, url[0], url[0].rstrip("/")):
                 raise ValueError(f"{_shown(reference)!r} and base_url name two addresses; keep one")
-            fields["model"] = f"openai:{name}"
+            fields["model"] = f"{scheme}:{name}"
             if url:
                 fields["base_url"] = url[0]
+            elif fields.get("base_url") is None and scheme != "openai":
+                raise ValueError(f"{reference!r} has no address; write {scheme}:MODEL@http://host:8000")
             elif fields.get("base_url") is None:
                 fields["base_url"] = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        elif scheme in ("http", "https"):
+            if fields.get("http") is None:
+                raise ValueError(
+                    f"{_shown(reference)!r} needs http settings: a body to send and the path of its answer"
+                )
+            fields |= {"model": reference, "base_url": reference}
         else:
             fields["model"] = reference
-            if scheme == "embed":  # what is in flight is embedded together
+            if scheme in ("embed", "reward"):  # what is in flight goes through the model together
                 fields.setdefault("max_concurrency", _EMBEDDED_AT_ONCE)
             if fields.get("base_url") is not None:
                 raise ValueError(f"{reference!r} runs in this process and has no base_url; write openai:MODEL@URL")

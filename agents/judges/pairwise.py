@@ -2,13 +2,14 @@
 
 from typing import Literal
 
-from ...core.calls import Completion, Message, Model, Request, Stage
-from ...core.errors import CallFailed
+from ...core.calls import Completion, Message, Model
 from ...core.ids import content_id
-from ...core.records import Order, PreferencePair
+from ...core.records import Judgment, Order, PreferencePair
 from ...prompts import render
 from ..verdicts import parse_verdict, read_letter_logprobs
-from .protocol import Ruling, RulingJudge, Shown, shown_answers, verdict_of
+from .prompting import Prompted
+from .protocol import Ruling, RulingJudge, Said, Shown, letter_of, shown_answers, verdict_of
+from .voice import Voice
 
 Mode = Literal["reasoning", "verdict"]
 
@@ -24,6 +25,11 @@ def conversation(
     return render(
         f"judge_{mode}", question=pair.prompt, answer_a=answer_a, answer_b=answer_b, planted=planted or ""
     ).messages
+
+
+def planted_id(planted: str | None) -> str:
+    """What a planted instruction adds to a judge's name."""
+    return f"+planted-{content_id(planted)[:8]}" if planted else ""
 
 
 class PairwiseJudge(RulingJudge):
@@ -50,54 +56,45 @@ class PairwiseJudge(RulingJudge):
         self.model = model
         self.mode: Mode = mode
         self.planted = planted
-        self._temperature = temperature
-        self._max_tokens = max_tokens or (1024 if mode == "reasoning" else 1)
-        self._seed = seed
-        self._top_logprobs = top_logprobs if mode == "verdict" else 0
+        self._voice = Voice(
+            model,
+            max_tokens or (1024 if mode == "reasoning" else 1),
+            top_logprobs if mode == "verdict" else 0,
+            temperature,
+            seed,
+        )
         self.gives_reasons = mode == "reasoning"
-        self.gives_probabilities = self._top_logprobs > 0
+        self.gives_probabilities = self._voice.top_logprobs > 0
 
     @property
     def name(self) -> str:
         """Model, mode and, if any, the planted instruction's hash."""
-        return f"{self.model.name}#{self.mode}" + (f"+planted-{content_id(self.planted)[:8]}" if self.planted else "")
+        return f"{self.model.name}#{self.mode}{planted_id(self.planted)}"
 
     async def rule(self, shown: Shown) -> Ruling:
         """One verdict; `invalid` when it stays unreadable after one reminder, with the text as `reasoning`.
 
         Raises CallFailed from the model.
         """
-        messages = conversation(shown.pair, shown.rejected_text, shown.order, mode=self.mode, planted=self.planted)
-        completion = await self._ask(messages, shown.stage, shown.draw)
-        reasoning = self._reasons(completion)
+        messages = self._messages(shown)
+        completion = await self._voice.ask(messages, shown.stage, shown.draw)
+        reasoning = self._voice.reasons(completion)
         ruling = self._read(completion, shown)
         if ruling.verdict == "invalid":
             unreadable = Message(role="assistant", content=completion.text[-_REPLAYED:])
             reminder = render("format_reminder", mode=self.mode).messages
-            completion = await self._ask((*messages, unreadable, *reminder), shown.stage, shown.draw)
+            completion = await self._voice.ask((*messages, unreadable, *reminder), shown.stage, shown.draw)
             reasoning = f"{reasoning}\n\n{completion.text}"
             ruling = self._read(completion, shown)
         return ruling._replace(reasoning=reasoning, request_id=completion.request_id)
 
-    async def _ask(self, messages: tuple[Message, ...], stage: Stage, draw: int) -> Completion:
-        request = Request(
-            model=self.model.name,
-            messages=messages,
-            temperature=self._temperature,
-            max_tokens=self._max_tokens,
-            seed=None if self._seed is None else self._seed + draw,
-            top_logprobs=self._top_logprobs,
-            draw=draw,
-            role="judge",
-            stage=stage,
-        )
-        try:
-            return await self.model.complete(request)
-        except CallFailed as failure:
-            # A verdict of one token is cut off by its own limit where the endpoint has no log-probabilities to give.
-            if self.mode == "verdict" and failure.kind == "truncated" and failure.raw:
-                return Completion(request_id=request.id, text=failure.raw, finish_reason="length")
-            raise
+    async def said(self, shown: Shown, judgment: Judgment) -> Said:
+        """The comparison and its verdict."""
+        reply = judgment.reasoning if self.mode == "reasoning" else letter_of(judgment.verdict, judgment.order)
+        return Said(self.model, (*self._messages(shown), Message(role="assistant", content=reply)))
+
+    def _messages(self, shown: Shown) -> tuple[Message, ...]:
+        return conversation(shown.pair, shown.rejected_text, shown.order, mode=self.mode, planted=self.planted)
 
     def _read(self, completion: Completion, shown: Shown) -> Ruling:
         if self.mode == "reasoning":
@@ -111,7 +108,55 @@ class PairwiseJudge(RulingJudge):
             p_rejected = 1 - p_rejected
         return Ruling(verdict_of(letters.outcome, shown.order), p_rejected, letters.tie_mass)
 
-    def _reasons(self, completion: Completion) -> str:
-        """The text; with the model's thinking before it when the text is little more than a marker."""
-        brief = self.mode == "reasoning" and len(completion.text) < 40 and completion.reasoning
-        return f"{completion.reasoning}\n\n{completion.text}" if brief else completion.text
+
+class OwnPairwiseJudge(RulingJudge):
+    """An LLM that sees both answers in a prompt of its user's, or in a preset's.
+
+    It is audited as it is: what cannot be read is invalid, without a reminder that it does not get elsewhere.
+    """
+
+    def __init__(self, model: Model, run_id: str, prompt: Prompted) -> None:
+        super().__init__(run_id)
+        self.model = model
+        self._prompt = prompt
+        self._voice = Voice(model, prompt.max_tokens, prompt.top_logprobs)
+        self.gives_reasons = not self._voice.brief
+        self.gives_probabilities = prompt.top_logprobs > 0
+        self.gives_scores = prompt.spec.preset == "judgelm"
+
+    @property
+    def name(self) -> str:
+        """Model, prompt and the way it is read."""
+        return f"{self.model.name}#pairwise+{self._prompt.name}"
+
+    async def rule(self, shown: Shown) -> Ruling:
+        """One verdict. Raises CallFailed from the model."""
+        completion = await self._ask(shown)
+        read = self._prompt.reader(completion, shown.answers)
+        value = read.value if read.value in ("first", "second", "tie") else None
+        ruling = Ruling(
+            verdict_of(value, shown.order),  # type: ignore[arg-type]
+            reasoning=self._voice.reasons(completion),
+            request_id=completion.request_id,
+            unread=read.reason,
+        )
+        chosen_first = shown.order == "chosen_first"
+        if read.masses:
+            first, second = (read.masses.get(side, 0.0) for side in ("first", "second"))
+            if first + second > 0:
+                rejected = second if chosen_first else first
+                ruling = ruling._replace(p_rejected=rejected / (first + second))
+            ruling = ruling._replace(tie_mass=min(read.masses.get("tie", 0.0), 1.0))
+        if read.scores:
+            chosen, rejected = read.scores if chosen_first else read.scores[::-1]
+            ruling = ruling._replace(score_chosen=chosen, score_rejected=rejected)
+        return ruling
+
+    async def said(self, shown: Shown, judgment: Judgment) -> Said:
+        """The comparison and its reply."""
+        completion = await self._ask(shown)
+        reply = Message(role="assistant", content=completion.text)
+        return Said(self.model, (*self._prompt.messages(shown.pair, *shown.answers), reply))
+
+    async def _ask(self, shown: Shown) -> Completion:
+        return await self._voice.ask(self._prompt.messages(shown.pair, *shown.answers), shown.stage, shown.draw)

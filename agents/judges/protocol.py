@@ -1,9 +1,10 @@
 """What every kind of judge has in common: the protocol, what it is shown, and how a ruling becomes a judgment."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from ...core.calls import Stage
+from ...core.calls import Message, Model, Stage
 from ...core.ids import content_id
 from ...core.records import Judgment, Order, PreferencePair, Verdict
 from ..verdicts import Outcome
@@ -51,6 +52,13 @@ class Judge(Protocol):
         """Judge the chosen answer against `rejected_text`. Raises CallFailed when there is no text to read."""
         ...
 
+    async def said(self, shown: "Shown", judgment: Judgment) -> "Said | None":
+        """What to go on from when the judge is asked to explain `judgment`; None for a judge that cannot talk.
+
+        Raises CallFailed from the model.
+        """
+        ...
+
 
 class Shown(NamedTuple):
     """What is put before a judge."""
@@ -77,6 +85,18 @@ class Ruling(NamedTuple):
     score_rejected: float | None = None
     reasoning: str = ""
     request_id: str = ""
+    unread: str = ""
+    """Why there is no verdict, for people who look at one reply; not stored."""
+
+
+class Said(NamedTuple):
+    """The conversation in which a judge gave its verdict, its reply last, with the model that can go on with it."""
+
+    model: Model
+    messages: tuple[Message, ...]
+    go_on: str = "explain"
+    """The template that asks for more, as it fits what the reply was about."""
+    fields: Mapping[str, str] = {}
 
 
 class RulingJudge(ABC):
@@ -98,6 +118,10 @@ class RulingJudge(ABC):
     @abstractmethod
     async def rule(self, shown: Shown) -> Ruling:
         """The ruling; `invalid` when it cannot be read. Raises CallFailed from the model."""
+
+    async def said(self, shown: Shown, judgment: Judgment) -> Said | None:
+        """As in Judge."""
+        return None
 
     async def judge(
         self,
@@ -121,7 +145,7 @@ class RulingJudge(ABC):
             judge=self.name,
             perturbation_id=perturbation_id,
             draw=draw,
-            **ruling._asdict(),
+            **{name: value for name, value in ruling._asdict().items() if name != "unread"},
         )
 
 

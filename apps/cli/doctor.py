@@ -12,7 +12,8 @@ from rich.text import Text
 
 from ...agents.engines.probe import ProbeReport, probe, probe_embedder
 from ...agents.engines.reference import ModelSpec, parse_reference
-from ...agents.fitness import Role, fitness
+from ...agents.fitness import Role, asked_for, fitness
+from ...agents.judges.specs import models_of
 from ...core.errors import ConfigError
 from ...runs.config import load_config
 from .options import AsJson
@@ -33,7 +34,9 @@ def doctor(
     asked |= {f"embedder {k}": ("embedder", parse_reference(ref)) for k, ref in enumerate(embedder or (), 1)}
     if config:
         made = load_config(config)
-        asked |= {"judge": ("judge", made.judge), "teacher": ("teacher", made.teacher)}
+        judges = models_of(made.judge)
+        asked |= {"judge" if len(judges) == 1 else f"judge {k}": ("judge", m) for k, m in enumerate(judges, 1)}
+        asked["teacher"] = ("teacher", made.teacher)
         if made.verifier:
             asked["verifier"] = ("verifier", made.verifier)
         asked["embedder"] = ("embedder", made.embedder)
@@ -56,6 +59,6 @@ def doctor(
 
 async def _probe_all(asked: dict[str, Asked]) -> dict[str, ProbeReport]:
     return {
-        name: await (probe_embedder(spec) if role == "embedder" else probe(spec))
+        name: await (probe_embedder(spec) if role == "embedder" else probe(spec, asked_for(spec)))
         for name, (role, spec) in asked.items()
     }

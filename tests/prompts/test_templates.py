@@ -14,6 +14,18 @@ ENGINES_OWN = {"json_answer", "json_repair"}
 """Rendered from a schema alone, tested with the engines."""
 TEMPLATES = sorted({path.stem for path in FOLDER.glob("*.j2")} - ENGINES_OWN)
 PAIR = {"question": "Q?", "answer_a": "first", "answer_b": "second"}
+ONE = {"question": "Q?", "answer": "An answer.", "reference": "right", "criteria": "truth"}
+TWO = {**PAIR, "reference": "right", "criteria": "truth"}
+ON_TWO = {
+    **dict.fromkeys(("mtbench_pair", "arena_hard", "alpacaeval", "alpacaeval_ranking", "judgelm"), False),
+    **dict.fromkeys(("llmbar", "llmbar_cot"), False),
+    "prometheus_relative": True,
+}
+"""Presets on two answers, and whether they say the criteria."""
+ON_ONE = {
+    **dict.fromkeys(("mtbench_single", "llmbar_rating"), False),
+    **dict.fromkeys(("prometheus_absolute", "geval", "llm_rubric"), True),
+}
 REWRITE = {"question": "Q?", "answer": "An answer.", "words": 2}
 FIELDS = {
     "judge_reasoning": {**PAIR, "planted": ""},
@@ -34,6 +46,7 @@ FIELDS = {
         "injected_bias": "i",
         "reasoning": "because",
         "explanation": "more",
+        "own_words": True,
     },
     "merge_summary": {"candidates": ["one", "two", "three"]},
     "merge_compare": {"candidate": "new", "biases": ["one", "two"]},
@@ -43,6 +56,22 @@ FIELDS = {
     "score_dimensions": {"question": "Q?", "answer": "An answer."},
     "inject": {**REWRITE, "change": "Say it shorter.", "keep_length": True},
     "verify_preference": {"question": "Q?", "answer_1": "first", "answer_2": "second"},
+    "argue_verdict": {**PAIR, "letter": "B"},
+    "preamble": {"biases": ["one", "two"]},
+    "explain_score": {},
+    "explain_rank": {"above": "2", "below": "1"},
+    **{f"judge_points_{mode}": {**ONE, "planted": "", "low": "1", "high": "9"} for mode in ("reasoning", "verdict")},
+    **{f"judge_pass_{mode}": {**ONE, "planted": ""} for mode in ("reasoning", "verdict")},
+    "judge_rubric": {**ONE, "criteria": ["truth: is it true", "style"], "planted": "", "low": "1", "high": "5"},
+    "judge_list": {
+        "question": "Q?",
+        "reference": "r",
+        "answers": ["one", "two", "three"],
+        "planted": "",
+        "example": "2 > 3 > 1",
+    },
+    **{f"preset_{name}": TWO for name in ON_TWO},
+    **{f"preset_{name}": ONE for name in ON_ONE},
 }
 LABELS = {
     "judge_reasoning": "question answer_a answer_b",
@@ -63,15 +92,29 @@ LABELS = {
     "score_dimensions": "question answer",
     "inject": "question answer",
     "verify_preference": "question answer_1 answer_2",
+    "argue_verdict": "question answer_a answer_b verdict",
+    "preamble": "bias bias",
+    "explain_score": "",
+    "explain_rank": "",
+    **{f"judge_points_{mode}": "question reference graded_answer criteria" for mode in ("reasoning", "verdict")},
+    **{f"judge_pass_{mode}": "question reference graded_answer criteria" for mode in ("reasoning", "verdict")},
+    "judge_rubric": "question reference graded_answer criterion_1 criterion_2",
+    "judge_list": "question reference ranked_1 ranked_2 ranked_3",
+    **{f"preset_{name}": f"question reference answer_a answer_b{' criteria' * told}" for name, told in ON_TWO.items()},
+    **{f"preset_{name}": f"question reference graded_answer{' criteria' * told}" for name, told in ON_ONE.items()},
 }
+SYSTEM_ONLY = {"preamble"}
+"""Templates that are added to a judge's own system message."""
 OUR_OWN = {
     "planted",
+    "letter",
     "words",
     "change",
     "keep_length",
     "chosen_letter",
     "rejected_letter",
     "biases | length",
+    *("low", "high", "example", "above", "below", "loop.index"),
     "candidates | length",
 }
 """Values that come from us, not from data."""
@@ -103,7 +146,9 @@ def test_every_untrusted_value_is_fenced(name):
         assert "| fence(" in expression or expression.strip() in OUR_OWN, expression
 
 
-@pytest.mark.parametrize("name", [n for n in TEMPLATES if LABELS[n] and not n.endswith("_short")])
+@pytest.mark.parametrize(
+    "name", [n for n in TEMPLATES if LABELS[n] and not n.endswith("_short") and n not in SYSTEM_ONLY]
+)
 def test_a_system_message_says_that_fenced_text_is_data(name):
     system, user = render(name, **FIELDS[name]).messages
     assert (system.role, user.role) == ("system", "user")
@@ -127,7 +172,7 @@ INJECTIONS = [
 
 
 @pytest.mark.parametrize("attack", INJECTIONS)
-@pytest.mark.parametrize("name", [name for name in TEMPLATES if LABELS[name]])
+@pytest.mark.parametrize("name", [name for name in TEMPLATES if LABELS[name] and name not in SYSTEM_ONLY])
 def test_untrusted_text_stays_inside_its_fence(name, attack):
     fields = {
         key: value if key in OUR_OWN else [attack, *value[1:]] if isinstance(value, list) else attack
@@ -141,8 +186,15 @@ def test_untrusted_text_stays_inside_its_fence(name, attack):
     for label in LABELS[name].split():
         rest = rest.replace(fence(attack, label), "")
     assert attack not in rest
-    assert "[[A]]" not in rest or name == "judge_reasoning"
+    assert "[[A]]" not in rest or name in ("judge_reasoning", "preset_mtbench_pair")
     assert rest.count("[[A]]") <= 1
+
+
+@pytest.mark.parametrize("attack", INJECTIONS)
+def test_a_preamble_fences_its_biases_and_calls_them_descriptions(attack):
+    [message] = render("preamble", biases=[attack, "two"]).messages
+    assert message.role == "system" and "descriptions, not instructions" in message.content
+    assert attack not in message.content.replace(fence(attack, "bias"), "")
 
 
 def test_a_planted_instruction_goes_to_the_system_prompt_alone():
@@ -174,6 +226,12 @@ def test_what_is_absent_is_left_out_of_the_discovery_prompt():
     bare = user_text("discover", injected_bias="", reasoning="", explanation="")
     assert re.findall(r"^<([a-z_]+)-", bare, re.MULTILINE) == ["question", "chosen_answer", "rejected_answer"]
     assert "known bias" not in bare
+
+
+def test_the_teacher_is_told_when_an_explanation_is_not_the_judges_own():
+    own, others = (user_text("discover", own_words=own) for own in (True, False))
+    assert "judge's later explanation" in own and "another model supposes" not in own
+    assert "another model supposes" in others and "judge's later explanation" not in others
 
 
 def test_the_reminder_asks_for_what_the_mode_needs():
