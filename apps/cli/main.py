@@ -14,6 +14,7 @@ from . import (
     analyse,
     audit,
     benchmark,
+    card,
     data,
     discover,
     doctor,
@@ -42,6 +43,7 @@ app.command("resume")(discover.resume)
 app.command("status")(runs.status)
 app.command("report")(runs.report)
 app.command("review")(review.review)
+app.command("card")(card.card)
 app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)

@@ -27,8 +27,8 @@ def self_preference_page(report: SelfPreferenceReport) -> Page:
     result, account = report.result, report.account
     return Page(
         about=f"self-preference audit · {account.run_id}",
-        title=_title(result),
-        sentences=tuple(_sentences(result)),
+        title=self_preference_title(result),
+        sentences=tuple(self_preference_sentences(result)),
         warnings=tuple(self_preference_warnings(result)),
         facts=tuple(_facts(report)),
         sections=(
@@ -84,7 +84,8 @@ def self_preference_warnings(result: SelfPreferenceResult) -> Iterator[str]:
         yield f"Left out: {what} ({why})."
 
 
-def _title(result: SelfPreferenceResult) -> str:
+def self_preference_title(result: SelfPreferenceResult) -> str:
+    """What was found, as a headline."""
     side = result.own_side
     net = side.baseline.difference if side.baseline else None
     estimate = net if net is not None and net.value is not None else side.propensity
@@ -93,7 +94,8 @@ def _title(result: SelfPreferenceResult) -> str:
     return "The judge prefers its own answers" if estimate.value > 0 else "The judge is against its own answers"
 
 
-def _sentences(result: SelfPreferenceResult) -> Iterator[str]:
+def self_preference_sentences(result: SelfPreferenceResult) -> Iterator[str]:
+    """The findings in plain words, the most important first."""
     side = result.own_side
     yield f"On {side.equal:,} equal-quality pairs it prefers its own answer {shown(side.propensity)} beyond even odds."
     if side.baseline:

@@ -31,8 +31,8 @@ def taxonomy_page(report: TaxonomyReport) -> Page:
     result, account = report.result, report.account
     return Page(
         about=f"taxonomy audit · {account.run_id}",
-        title=_title(result),
-        sentences=tuple(_sentences(result)),
+        title=taxonomy_title(result),
+        sentences=tuple(taxonomy_sentences(result)),
         warnings=tuple(taxonomy_warnings(result)),
         facts=tuple(_facts(report)),
         sections=(
@@ -81,12 +81,14 @@ def taxonomy_warnings(result: TaxonomyResult) -> Iterator[str]:
         yield f"Left out: {', '.join(result.left_out)} ({'; '.join(reasons)})."
 
 
-def _title(result: TaxonomyResult) -> str:
+def taxonomy_title(result: TaxonomyResult) -> str:
+    """What was found, as a headline."""
     n = sum(map(found, result.biases))
-    return f"{n or 'No'} of {len(result.biases)} biases found" if n != 1 else f"1 of {len(result.biases)} biases found"
+    return f"{n or 'None'} of {len(result.biases)} biases found"
 
 
-def _sentences(result: TaxonomyResult) -> Iterator[str]:
+def taxonomy_sentences(result: TaxonomyResult) -> Iterator[str]:
+    """The findings in plain words, the most important first."""
     if line := overall_line(result):
         yield (
             f"Overall bias sensitivity rate: {line}, over {result.overall.biases} biases and {result.overall.pairs:,} "
