@@ -38,7 +38,8 @@ class BenchmarkConfig(BuildSettings, JobConfig):
     judges: tuple[JudgeField, ...] = Field(min_length=1)
     """Judges of the adversarial filter: strong ones."""
     panel: tuple[ModelField, ...] = ()
-    """Models that compare final answers where the exact comparison is silent; the teacher's model when empty."""
+    """Models that compare final answers where the exact comparison is silent; the teacher's model when empty. Without
+    either, people decide."""
     title: str = ""
     """What the benchmark is called in its card; the name of the run when empty."""
     licence: str = ""
@@ -50,11 +51,12 @@ async def build_benchmark(desk: Desk[BenchmarkConfig]) -> Funnel:
     config = desk.config
     pairs, data_hash = source_pairs(desk.store, desk.run_id, config)
     biases = settled_biases(desk.store, desk.run_id, config.library, config.biases, config.workspace)
-    teacher_model = desk.model("teacher", config.teacher)
+    teacher_model = desk.teacher_model("teacher", config.teacher)
+    panel = tuple(desk.model(f"panel {k}", spec) for k, spec in enumerate(config.panel, 1))
     roles = Roles(
         teacher=open_teacher(config.teacher, teacher_model, desk.run_id),
         judges=tuple(desk.judge(f"judge {k}", spec) for k, spec in enumerate(config.judges, 1)),
-        panel=tuple(desk.model(f"panel {k}", spec) for k, spec in enumerate(config.panel, 1)) or (teacher_model,),
+        panel=panel or ((teacher_model,) if teacher_model else ()),
     )
     desk.begin({PAIRS: data_hash, "biases": biases_hash(biases)})
     return await build(desk.job, roles, pairs, biases, config)

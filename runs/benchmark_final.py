@@ -77,6 +77,6 @@ def made_by(store: Store, run_id: str, config: BenchmarkConfig) -> Making:
         teacher=named["teacher"] if config.teacher.rewrites == "model" else "rules of the feature lexicon",
         judges=tuple(named[f"judge {k}"] for k in range(1, len(config.judges) + 1)),
         rule=config.filter.rule,
-        panel=panel or (named["teacher"],),
+        panel=panel or ((named["teacher"],) if config.teacher.has_model else ()),
         version=__version__,
     )

@@ -95,11 +95,17 @@ def _composition(rows: Sequence[BenchmarkRow], making: Making) -> Section:
         f"Rewritten by {making.teacher}.",
         f"Adversarial filter: {', '.join(making.judges)}; kept when {_rule(making)} preferred the worse answer in "
         "every order.",
-        f"Final answers compared exactly, then by a panel ({', '.join(making.panel)}): more than half of it decides. "
+        f"Final answers compared exactly, then {_panel(making)}. "
         f"The last word on an item was {', '.join(f'{by[k]:,} times {k}' for k in sorted(by))}.",
         f"Made by BiasScope {making.version}, run {making.run_id}, seed {making.seed}.",
     )
     return Section("Composition", (facts, Table(("field", "meaning"), fields, text=2)))
+
+
+def _panel(making: Making) -> str:
+    if not making.panel:
+        return "by people alone, without a panel of models"
+    return f"by a panel ({', '.join(making.panel)}): more than half of it decides"
 
 
 def _rule(making: Making) -> str:

@@ -199,6 +199,27 @@ def test_the_flipped_rule_keeps_only_what_the_bias_did(easy, small_data, tmp_pat
     assert all(not item.misled_before for item in items)
 
 
+def test_the_rules_teacher_builds_without_a_model(easy, small_data, tmp_path):
+    with FaultyWorld(easy) as server:
+        given = values(small_data, tmp_path, server.url, library="features", variants=4)
+        given["teacher"] = "rules"
+        folder = create(config(given))
+        funnel = run_build(folder).result
+        assert all("compare two answers" in _system(body) for body in server.asked)
+    assert funnel.steps[0].after > 0.7 * funnel.steps[0].before
+    items = opened(folder, Item)
+    assert len(items) == funnel.left > 0
+    assert all(item.votes == {} for item in items)
+    done = finalise_run(folder, without_people=True)
+    card = (done.folder / "README.md").read_text()
+    assert "Rewritten by rules of the feature lexicon." in card
+    assert "by people alone, without a panel of models" in card
+
+
+def _system(body):
+    return json.loads(body)["messages"][0]["content"].lower()
+
+
 def test_a_build_that_changed_underneath_is_refused(easy, small_data, tmp_path):
     library_of(easy, tmp_path / "library.json")
     with FaultyWorld(easy) as server:
