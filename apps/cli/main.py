@@ -16,6 +16,8 @@ from . import (
     doctor,
     features,
     gate,
+    judge,
+    judge_profile,
     library,
     plan,
     review,
@@ -43,6 +45,7 @@ app.command("ablate")(ablate.ablate)
 app.command("gate")(gate.gate)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(benchmark.app, name="benchmark")
+app.add_typer(judge.app, name="judge")
 app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
@@ -53,7 +56,7 @@ app.add_typer(features.app, name="features")
 app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
-discover.CONTINUE |= {"gate": gate.continue_gate}
+discover.CONTINUE |= {"gate": gate.continue_gate, "profile": judge_profile.continue_profile}
 
 
 @app.callback(invoke_without_command=True)
