@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .ids import content_id
 
-Role = Literal["teacher", "judge", "verifier", "explainer", "embedder"]
+Role = Literal["teacher", "judge", "verifier", "explainer", "embedder", "author", "panel"]
 Stage = Literal["probe", "perturb", "judge", "explain", "discover", "merge", "validate", "confirm", "audit"]
 
 

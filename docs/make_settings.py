@@ -10,6 +10,9 @@ from typing import Any, get_args
 
 from biasscope.apps.cli.main import app
 from biasscope.runs.audits.gate import GateConfig
+from biasscope.runs.audits.profile import ProfileConfig
+from biasscope.runs.audits.self_preference import SelfPreferenceConfig
+from biasscope.runs.audits.taxonomy import TaxonomyConfig
 from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
 from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
@@ -20,8 +23,11 @@ HERE = Path(__file__).parent
 JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("A run", RunConfig),
     ("A benchmark (`biasscope benchmark build`)", BenchmarkConfig),
+    ("A taxonomy audit (`biasscope audit taxonomy`)", TaxonomyConfig),
+    ("A self-preference audit (`biasscope audit self-preference`)", SelfPreferenceConfig),
     ("An evaluation (`biasscope benchmark evaluate --config`)", EvaluationConfig),
     ("A gate (`biasscope gate`)", GateConfig),
+    ("A profile (`biasscope judge profile`)", ProfileConfig),
 )
 """Kinds of jobs with the titles of their settings."""
 

@@ -21,7 +21,9 @@ from .starting import say_safely, start
 def profile_judge(
     config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration.")] = None,
     judge: Annotated[str | None, typer.Option(metavar="REF", help="The judge: openai:MODEL[@URL], local:, ...")] = None,
-    data: Annotated[str | None, typer.Option(metavar="SOURCE", help="Pairs: a file, hub data set or `builtin`.")] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="Pairs: a file, hub data set or `builtin`.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Most pairs, stratified by domain.")] = None,
     again: Annotated[int | None, typer.Option(help="Pairs that are asked a second time; 100.")] = None,
     labels: Annotated[

@@ -7,9 +7,12 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
+from ...runs.audits.self_preference_job import report_self_preference
+from ...runs.audits.taxonomy_job import report_taxonomy
 from . import (
     ablate,
     analyse,
+    audit,
     benchmark,
     data,
     discover,
@@ -44,6 +47,7 @@ app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
 app.command("gate")(gate.gate)
 app.command("selftest")(selftest.run_selftest)
+app.add_typer(audit.app, name="audit")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(judge.app, name="judge")
 app.add_typer(world.app, name="world")
@@ -57,6 +61,8 @@ app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
 discover.CONTINUE |= {"gate": gate.continue_gate, "profile": judge_profile.continue_profile}
+discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy, "self-preference": audit.continue_self_preference}
+runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference}
 
 
 @app.callback(invoke_without_command=True)

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ...core.errors import BiasScopeError
+from ...core.errors import BiasScopeError, ConfigError
 from ...runs.folder import RunFolder, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import load_report, summary_table, write_report
@@ -20,6 +21,8 @@ from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
+REPORTS: dict[str, Callable[[RunFolder, Path], Mapping[str, Path]]] = {}
+"""How the report of another kind of job is written; filled where the commands are put together."""
 
 
 @app.command("list")
@@ -67,7 +70,12 @@ def report(
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> None:
     """Write the report of a run (HTML, Markdown, JSON, plots) from its store."""
-    folder = find_run(run, workspace)
+    folder = find_run(run, workspace, kind="discover" if run == "latest" else None)
+    if folder.kind != "discover":
+        if folder.kind not in REPORTS:
+            raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}, which has no report of its own")
+        typer.echo(f"report: {REPORTS[folder.kind](folder, output or folder.path)['html']}")
+        return
     store = open_store(folder)
     try:
         files = write_report(store, folder.run_id, output or folder.path)

@@ -76,9 +76,7 @@ def orders(answers: Answers) -> Orders | None:
         if len(letters) == 2 and letters[0] == letters[1]:
             kept.update(letters[:1])
     first = ([_letter_is(j, "A") for j in _given(answers, pair)] for pair in answers.pairs)
-    twice = (
-        [float([j.verdict for j in _given(answers, pair)] == ["chosen", "chosen"])] for pair in answers.pairs
-    )
+    twice = ([float([j.verdict for j in _given(answers, pair)] == ["chosen", "chosen"])] for pair in answers.pairs)
     return Orders(
         consistency=_consistency(answers, answers.pairs),
         right_twice=share(rate_over_pairs(twice)),

@@ -26,7 +26,10 @@ class _Task:
 
 
 async def judge_suite(job: Job, judge: Judge, suite: Suite, *, both_orders: bool) -> None:
-    """Store a judgment for every pair, arm and order of the suite; failures become rows."""
+    """Store a judgment for every pair, arm and order of the suite; failures become rows.
+
+    All that is asked about one pair stands together, so that a server with a prefix cache reads its question once.
+    """
 
     async def work(task: _Task) -> None:
         await judged(job, judge, task.pair, task.arm, task.pair.rejected, task.order, stage="audit")
@@ -36,7 +39,8 @@ async def judge_suite(job: Job, judge: Judge, suite: Suite, *, both_orders: bool
 
 
 def _tasks(job: Job, suite: Suite, both: bool) -> Iterator[_Task]:
-    for entry in suite.entries:
+    place = {base: k for k, base in enumerate(dict.fromkeys(entry.base.id for entry in suite.entries))}
+    for entry in sorted(suite.entries, key=lambda e: place[e.base.id]):
         usual = judged_orders(entry.base.id, job.seed, both)
         for order in (entry.reference,) if entry.reference else usual:
             yield _Task(entry.base, ORIGINAL, order)

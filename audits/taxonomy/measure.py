@@ -33,7 +33,6 @@ def measure(
     has_position: bool,
     both_orders: bool,
     filtered: bool,
-    written_by: str,
     left_out: Mapping[str, str],
 ) -> TaxonomyResult:
     """Everything that the judgments of a suite say."""
@@ -44,7 +43,7 @@ def measure(
         for count in suite.counts
         if count.kept
     }
-    results = [_bias(outcomes[c.bias], c, written_by) for c in suite.counts if c.kept]
+    results = [_bias(outcomes[c.bias], c) for c in suite.counts if c.kept]
     adjusted = corrected({r.name: r.p_value for r in results})
     results = [r.model_copy(update={"p_corrected": adjusted[r.name]}) for r in results]
     core = [r for r in results if r.core]
@@ -67,7 +66,7 @@ def measure(
     )
 
 
-def _bias(outcomes: Outcomes, count: SuiteCount, written_by: str) -> BiasResult:
+def _bias(outcomes: Outcomes, count: SuiteCount) -> BiasResult:
     bias = outcomes.entries[0].bias
     original, biased, control = (arm.wrong for arm in (outcomes.original, outcomes.biased, outcomes.control))
     table = flip_table(original, biased)
@@ -78,7 +77,7 @@ def _bias(outcomes: Outcomes, count: SuiteCount, written_by: str) -> BiasResult:
         dimension=bias.dimension,
         core=bias.name in _CORE,
         definition=bias.definition,
-        written_by={"rewrite": written_by, "cue": "line", "swap": "order"}[bias.how],
+        written_by=_written_by(outcomes.entries),
         suite=count,
         n=table.n,
         right_original=table.right_original,
@@ -183,6 +182,12 @@ def _margin(outcomes: Outcomes) -> Margin | None:
         standardised=found.standardised,
         shrunk=found.shrunk,
     )
+
+
+def _written_by(entries: Sequence[Entry]) -> str:
+    """Who rewrote; for other injections what was changed."""
+    by = sorted({entry.pair.meta.get("made_by", "the suite") for entry in entries})
+    return {"rewrite": ", ".join(by), "cue": "line", "swap": "order"}[entries[0].bias.how]
 
 
 def _ratio(entries: Sequence[Entry]) -> float | None:

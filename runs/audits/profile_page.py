@@ -100,7 +100,9 @@ def _accuracy(found: Profile) -> Iterator[Block]:
             cells = row(d.domain, f"{d.pairs:,}", _cell(d.accuracy))
             rows.append((*cells, _cell(d.consistency)) if d.consistency is not None else cells)
         lines = [
-            Line(d.domain, 100 * d.accuracy.value, (100 * d.accuracy.low, 100 * d.accuracy.high), True, _with(d.accuracy))
+            Line(
+                d.domain, 100 * d.accuracy.value, (100 * d.accuracy.low, 100 * d.accuracy.high), True, _with(d.accuracy)
+            )
             for d in found.domains
             if d.accuracy.value is not None
         ]
@@ -196,4 +198,8 @@ def _with(share: Share) -> str:
 
 
 def _cell(share: Share | None) -> Cell:
-    return Cell("–") if share is None or share.value is None else Cell(percent(share.value), percents((share.low, share.high)))
+    return (
+        Cell("–")
+        if share is None or share.value is None
+        else Cell(percent(share.value), percents((share.low, share.high)))
+    )

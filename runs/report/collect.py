@@ -37,7 +37,7 @@ def collect(store: Store, run_id: str) -> Report:
     entries, seeds = bias_entries(store, run_id, tallies)
     biases = [with_examples(store, run_id, b, tallies, domains) if b.accepted else b for b in entries]
     usage = [rounded(u) for u in store.usage(run_id)]
-    failures = _failures(store, run_id)
+    failures = failure_groups(store, run_id)
     verdicts = verdict_rows(tallies, set(domains))
     whole, rounds = funnels(store, run_id, tallies, target)
     confirmation = len(store.pair_ids(run_id, "confirm"))
@@ -55,10 +55,10 @@ def collect(store: Store, run_id: str) -> Report:
         verdicts=verdicts,
         failures=tuple(failures),
         usage=tuple(usage),
-        total=_total(usage),
+        total=total_usage(usage),
         planned=planned_rows(Plan.model_validate(plan), usage) if (plan := store.note(run_id, "plan")) else (),
-        data=tuple(_data(store, run_id)),
-        made_with=tuple(_made_with(manifest)),
+        data=tuple(data_summaries(store, run_id, ("target", "test"))),
+        made_with=tuple(made_with(manifest)),
     )
 
 
@@ -71,7 +71,8 @@ def _test_domains(store: Store, run_id: str) -> dict[str, str]:
     return {pair.id: pair.domain for part in ("search", "test", "confirm") for pair in store.pairs(run_id, part)}
 
 
-def _failures(store: Store, run_id: str, examples: int = 3) -> list[FailureGroup]:
+def failure_groups(store: Store, run_id: str, examples: int = 3) -> list[FailureGroup]:
+    """Failures by stage and kind, with a few of each."""
     count: dict[tuple[str, str], int] = defaultdict(int)
     shown: dict[tuple[str, str], list[Failure]] = defaultdict(list)
     for failure in store.iterate(Failure, run_id=run_id):
@@ -92,7 +93,8 @@ def _failures(store: Store, run_id: str, examples: int = 3) -> list[FailureGroup
     ]
 
 
-def _total(usage: Sequence[Usage]) -> Usage:
+def total_usage(usage: Sequence[Usage]) -> Usage:
+    """All roles and stages together."""
     costs = [u.cost for u in usage if u.cost is not None]
     return Usage(
         role="all",
@@ -123,15 +125,16 @@ def _facts(manifest: dict[str, Any], tallies: Tallies, target: int, test: int, c
         yield Fact(label="Seed", value=str(manifest["seed"]))
 
 
-def _data(store: Store, run_id: str) -> Iterator[DataSummary]:
-    for name in ("target", "test"):
+def data_summaries(store: Store, run_id: str, names: Sequence[str]) -> Iterator[DataSummary]:
+    """What was read, by the names of the sets."""
+    for name in names:
         note = store.note(run_id, f"data:{name}")
         if isinstance(note, dict):
             told = {k: v for k, v in note.items() if k not in ("examples", "dropped_examples")}
             yield DataSummary(name=name, facts=tuple(_flat(told)))
 
 
-def _made_with(manifest: dict[str, Any]) -> Iterator[Fact]:
+def made_with(manifest: dict[str, Any]) -> Iterator[Fact]:
     """Only sections that do not change when the same run is made again."""
     sections = {k: v for k, v in manifest.items() if not any(t in k for t in ("time", "started", "ended", "host"))}
     yield from _flat(sections)

@@ -28,7 +28,7 @@ def html(report: Report, plots: dict[str, Plot] | None = None) -> str:
             report=report,
             plots={n: (p.title, Markup(p.wide), Markup(p.narrow)) for n, p in drawn.items()},
             style=Markup(style),
-            style_source=_source_hash(style),
+            style_source=source_hash(style),
         )
     )
 
@@ -89,6 +89,6 @@ def _tint(effect: float | None) -> int:
     return 0 if effect is None else min(5, max(0, round(effect / 4)))
 
 
-def _source_hash(style: str) -> str:
+def source_hash(style: str) -> str:
     """The content policy's name for just this style sheet."""
     return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -39,6 +39,8 @@ FIELDS = {
     "merge_compare": {"candidate": "new", "biases": ["one", "two"]},
     "verify_answer": PAIR,
     "verify_manipulation": {"bias": "b", "text_1": "one", "text_2": "two"},
+    "judge_dimensions": {**PAIR, "planted": ""},
+    "score_dimensions": {"question": "Q?", "answer": "An answer."},
     "inject": {**REWRITE, "change": "Say it shorter.", "keep_length": True},
     "verify_preference": {"question": "Q?", "answer_1": "first", "answer_2": "second"},
 }
@@ -57,6 +59,8 @@ LABELS = {
     "merge_compare": "bias_1 bias_2 candidate",
     "verify_answer": "question answer_a answer_b",
     "verify_manipulation": "bias text_1 text_2",
+    "judge_dimensions": "question answer_a answer_b",
+    "score_dimensions": "question answer",
     "inject": "question answer",
     "verify_preference": "question answer_1 answer_2",
 }

@@ -78,7 +78,11 @@ def test_right_wrong_ties_and_lost_verdicts(answers):
     assert failed_share(answers).value == pytest.approx(1.5 / 10)
     assert failed_share(answers, "truncated").value == pytest.approx(0.5 / 10)
     assert failure_kinds(answers) == {"timeout": 2, "truncated": 1}
-    shares = [right(answers), *(verdict_share(answers, v) for v in ("rejected", "tie", "invalid")), failed_share(answers)]
+    shares = [
+        right(answers),
+        *(verdict_share(answers, v) for v in ("rejected", "tie", "invalid")),
+        failed_share(answers),
+    ]
     assert sum(s.value for s in shares) == pytest.approx(1)
 
 
@@ -155,7 +159,10 @@ async def test_confidence(job):
     found = confidence(await ask(job, judge, PAIRS, retest=0))
     assert (found.n, found.mean, found.right) == (10, pytest.approx(0.6 * 0.8 + 0.4 * 0.9), pytest.approx(0.6))
     assert found.brier == pytest.approx(0.6 * 0.2**2 + 0.4 * 0.9**2)
-    assert [(b.n, b.confidence, b.right) for b in found.bins] == [(6, pytest.approx(0.8), 1.0), (4, pytest.approx(0.9), 0.0)]
+    assert [(b.n, b.confidence, b.right) for b in found.bins] == [
+        (6, pytest.approx(0.8), 1.0),
+        (4, pytest.approx(0.9), 0.0),
+    ]
     assert found.ece == pytest.approx(0.6 * 0.2 + 0.4 * 0.9)
     assert confidence(await ask(job, judge, PAIRS[:3], retest=0)) is None
     assert confidence(await ask(job, ScriptedJudge(said), PAIRS, retest=0)) is None
