@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
+from ...runs.audits.profile import report_profile
 from ...runs.audits.self_preference_job import report_self_preference
 from ...runs.audits.taxonomy_job import report_taxonomy
 from . import (
@@ -63,6 +64,7 @@ discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchma
 discover.CONTINUE |= {"gate": gate.continue_gate, "profile": judge_profile.continue_profile}
 discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy, "self-preference": audit.continue_self_preference}
 runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference}
+runs.REPORTS |= {"profile": report_profile}
 
 
 @app.callback(invoke_without_command=True)

@@ -88,7 +88,7 @@ class ConfidenceBin(_Part):
 
 
 class Confidence(_Part):
-    """Whether the probability of the verdict in the drawn order is the chance that it is right (validators.calibration)."""
+    """Whether the probability of the verdict in the drawn order is the chance of its being right."""
 
     n: int
     mean: float

@@ -13,6 +13,7 @@ from ...data.sources import load
 from ..config import JobConfig, JudgeField, SourceField
 from ..folder import RunFolder
 from ..jobs import Desk, JobOutcome, Listener, drive_job
+from .finished import read_result
 from .page import write_page
 from .profile_page import profile_page
 
@@ -46,6 +47,12 @@ class ProfileConfig(JobConfig):
 def run_profile(folder: RunFolder, listener: Listener | None = None) -> JobOutcome[Profile]:
     """Measure, or go on with it. The profile's files are in the folder."""
     return drive_job(folder, ProfileConfig, _work, listener)
+
+
+def report_profile(folder: RunFolder, output: Path) -> dict[str, Path]:
+    """Write the pages again from profile.json. ConfigError while there is none."""
+    found = read_result(folder, f"{NAME}.json", Profile)
+    return write_page(profile_page(found), found, output, NAME)
 
 
 async def _work(desk: Desk[ProfileConfig]) -> Profile:

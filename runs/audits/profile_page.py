@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...audits.profile.result import Confidence, Profile, Share
+from ...audits.profile.result import Confidence, Orders, Profile, Share
 from ..report.model import Fact
 from .figures import percent, percents, real, signed, signed_span
 from .page import Block, Cell, Note, Page, Section, Table, row, table
@@ -66,7 +66,7 @@ def _facts(found: Profile) -> Iterator[Fact]:
 def _sections(found: Profile) -> Iterator[Section]:
     yield Section("accuracy", "Accuracy", (_UNITS,), tuple(_accuracy(found)))
     if found.orders is not None:
-        yield Section("position", "Position", (), tuple(_position(found)))
+        yield Section("position", "Position", (), tuple(_position(found.orders)))
     yield Section("verdicts", "Verdicts", (), (_verdicts(found),))
     if found.retest is not None or found.people is not None:
         yield Section("agreement", "Agreement", (), (_agreement(found), Note(_KAPPA)))
@@ -111,8 +111,7 @@ def _accuracy(found: Profile) -> Iterator[Block]:
     yield table("Accuracy by domain", columns, rows)
 
 
-def _position(found: Profile) -> Iterator[Block]:
-    assert (o := found.orders) is not None
+def _position(o: Orders) -> Iterator[Block]:
     yield table(
         "What the place of an answer does",
         ("Figure", "Value", "Pairs"),
