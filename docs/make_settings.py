@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from biasscope.apps.cli.main import app
 from biasscope.runs.audits.gate import GateConfig
+from biasscope.runs.audits.profile import ProfileConfig
 from biasscope.runs.audits.self_preference import SelfPreferenceConfig
 from biasscope.runs.audits.taxonomy import TaxonomyConfig
 from biasscope.runs.benchmark import BenchmarkConfig
@@ -39,6 +40,7 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("Augmented pairs (`biasscope augment`)", AugmentConfig),
     ("Treatments (`biasscope mitigate`)", TreatmentConfig),
     ("A gate (`biasscope gate`)", GateConfig),
+    ("A profile (`biasscope judge profile`)", ProfileConfig),
 )
 """Kinds of jobs with the titles of their settings."""
 TRAININGS: tuple[tuple[str, type[BaseModel]], ...] = (

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
+from ...runs.audits.profile import report_profile
 from ...runs.audits.self_preference_job import report_self_preference
 from ...runs.audits.taxonomy_job import report_taxonomy
 from . import (
@@ -21,6 +22,8 @@ from . import (
     dpo,
     features,
     gate,
+    judge,
+    judge_profile,
     library,
     mitigate,
     plan,
@@ -53,6 +56,7 @@ app.command("gate")(gate.gate)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(audit.app, name="audit")
 app.add_typer(benchmark.app, name="benchmark")
+app.add_typer(judge.app, name="judge")
 app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
@@ -65,9 +69,9 @@ app.add_typer(train.app, name="train")
 
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
 discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment, "treatment": mitigate.resume_treatments}
-discover.CONTINUE |= {"gate": gate.continue_gate}
+discover.CONTINUE |= {"gate": gate.continue_gate, "profile": judge_profile.continue_profile}
 discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy, "self-preference": audit.continue_self_preference}
-runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference}
+runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference, "profile": report_profile}
 
 
 @app.callback(invoke_without_command=True)
