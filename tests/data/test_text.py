@@ -43,8 +43,25 @@ def test_turns_and_messages() -> None:
     assert answer_text([*chat, {"role": "assistant", "content": "so"}]) == "so"
     assert answer_text(None) == ""
     assert answer_text(12) == "12"
-    for odd in ({}, True, [1, "x"], [{"text": "x"}]):
+    for odd in ({}, True, [1, "x"], [{"text": "x"}], [[{"role": "assistant", "content": "x"}]], ["one", "two"]):
         with pytest.raises(UnreadableText):
+            answer_text(odd)
+    assert answer_text(["one", "two"], turns=2) == "Turn 1:\none\n\nTurn 2:\ntwo"
+    assert answer_text(float("nan")) == "" and prompt_text(float("nan")) == ("", 1)
+
+
+def test_the_forms_of_chat_messages() -> None:
+    assert answer_text({"role": "assistant", "content": "so"}) == "so"
+    assert answer_text({"from": "gpt", "value": "so"}) == "so"
+    assert prompt_text([{"from": "human", "value": "hi"}]) == ("hi", 1)
+    parts = [{"type": "text", "text": "so "}, {"type": "text", "text": "it is"}]
+    assert answer_text([{"role": "assistant", "content": parts}]) == "so it is"
+    for odd, said in (
+        ([{"role": "assistant", "content": [*parts, {"type": "image_url", "image_url": "x"}]}], "list where a text"),
+        ([{"role": "user", "content": "thanks"}], "of the role 'user', not of the assistant"),
+        ([{"role": None, "content": "x"}], "whose role is None"),
+    ):
+        with pytest.raises(UnreadableText, match=said):
             answer_text(odd)
 
 
