@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
+from ...core.visible import visible
 from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, world
 
 app = typer.Typer(
@@ -44,7 +45,9 @@ def main() -> None:
     try:
         app()
     except BiasScopeError as error:
-        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {error}")
+        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(
+            f"biasscope: {' '.join(visible(str(error)).split())}"
+        )
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         Console(stderr=True).print("biasscope: stopped; what was paid for is kept: `biasscope resume latest` goes on")

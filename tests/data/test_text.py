@@ -1,7 +1,6 @@
 from collections import Counter
 
 import pytest
-from biasscope.data.inspect import visible
 from biasscope.data.text import UnreadableText, answer_text, clean, prompt_text, words
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,13 +23,6 @@ def test_cleaning_is_complete_and_stays(text: str) -> None:
     assert once.encode().decode() == once
     assert (once == text) or counts
     assert len(once) == len(text) - text.count("\r\n")
-
-
-@given(any_text)
-def test_nothing_steers_the_terminal(text: str) -> None:
-    shown = visible(text)
-    assert all(c == "\n" or c.isprintable() or c.isspace() for c in shown)
-    assert not set(shown) & set("\x1b\x07\x9b\r\u202e\u200f\ufeff")
 
 
 def test_turns_and_messages() -> None:
