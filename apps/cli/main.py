@@ -45,9 +45,8 @@ def main() -> None:
     try:
         app()
     except BiasScopeError as error:
-        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(
-            f"biasscope: {' '.join(visible(str(error)).split())}"
-        )
+        said = " ".join(visible(str(error)).split())
+        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {said}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         Console(stderr=True).print("biasscope: stopped; what was paid for is kept: `biasscope resume latest` goes on")
