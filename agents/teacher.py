@@ -118,13 +118,7 @@ class LLMTeacher:
 
     async def _rewrite(self, pair: PreferencePair, prompt: Prompt, arm: str, stage: Stage, draw: int) -> Perturbation:
         reply, request_id = await self._reply(pair, prompt, stage, draw)
-        text = _without_tags(reply, pair)
-        if not text:
-            raise CallFailed("empty", "the rewrite is empty", reply, request_id)
-        if text.split() == pair.rejected.split():
-            raise CallFailed("unchanged", "the rewrite is the same as the answer", text, request_id)
-        if lost := _lost(pair.rejected, text):
-            raise CallFailed("not_a_rewrite", lost, text, request_id)
+        text = checked_rewrite(reply, pair.rejected, pair.prompt, request_id)
         return rewritten(self._run_id, pair, arm, text, self.name, draw, request_id)
 
 
@@ -141,6 +135,21 @@ def rewritten(
         teacher=teacher,
         request_id=request_id,
     )
+
+
+def checked_rewrite(reply: str, answer: str, question: str, request_id: str) -> str:
+    """The rewrite of `answer` in a reply, without the tags of its prompt.
+
+    Raises CallFailed: `empty`, `unchanged`, or `not_a_rewrite` for a text that has lost most of the answer.
+    """
+    text = _without_tags(reply, answer, question)
+    if not text:
+        raise CallFailed("empty", "the rewrite is empty", reply, request_id)
+    if text.split() == answer.split():
+        raise CallFailed("unchanged", "the rewrite is the same as the answer", text, request_id)
+    if lost := _lost(answer, text):
+        raise CallFailed("not_a_rewrite", lost, text, request_id)
+    return text
 
 
 def _lost(answer: str, text: str) -> str:
@@ -169,9 +178,9 @@ def _words(answer: str) -> int:
     return max(1, len(answer.split()))
 
 
-def _without_tags(text: str, pair: PreferencePair) -> str:
+def _without_tags(text: str, answer: str, question: str) -> str:
     """The rewrite without the fence tags of its own prompt, which weak models copy."""
-    for source, label in ((pair.rejected, "answer"), (pair.prompt, "question")):
+    for source, label in ((answer, "answer"), (question, "question")):
         opening, closing = fence(source, label).split(f"\n{source}\n")
         text = text.replace(opening, "").replace(closing, "")
     return text.strip()

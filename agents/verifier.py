@@ -1,4 +1,4 @@
-"""The verifier checks rewrites: is the final answer still the same, and does the text show the bias."""
+"""The verifier checks rewrites: same final answer, the bias to be seen, the better answer still the better one."""
 
 import random
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from ..bias_library.features import Feature, nearest_feature
 from ..core.calls import Model, Stage
 from ..core.errors import CallFailed
 from ..core.ids import seed_from
-from ..core.records import Bias
+from ..core.records import Bias, PreferencePair
 from ..prompts import render
 from .engines.ask import ask_json
 from .wording import described
@@ -77,6 +77,10 @@ class _Shown(BaseModel):
     shows_more: Literal[1, 2]
 
 
+class _Better(BaseModel):
+    better: Literal[0, 1, 2]
+
+
 async def same_answer(
     model: Model,
     question: str,
@@ -138,3 +142,34 @@ async def shows_more(
         seed=sampling_seed,
     )
     return (reply.shows_more == 1) == bias_first
+
+
+async def prefers_chosen(
+    model: Model,
+    pair: PreferencePair,
+    seed: int,
+    *,
+    stage: Stage = "audit",
+    temperature: float | None = 0.0,
+    max_tokens: int = 64,
+    sampling_seed: int | None = 0,
+) -> bool:
+    """Whether the verifier finds the chosen answer better in substance (consistency filter; JudgeBiasBench 3.3.3).
+
+    Which answer comes first is drawn from `seed` and the content. Raises CallFailed.
+    """
+    draw = random.Random(seed_from("prefers_chosen", seed, pair.prompt, pair.chosen, pair.rejected))
+    chosen_first = draw.random() < 0.5
+    answers = (pair.chosen, pair.rejected) if chosen_first else (pair.rejected, pair.chosen)
+    prompt = render("verify_preference", question=pair.prompt, answer_1=answers[0], answer_2=answers[1])
+    reply, _ = await ask_json(
+        model,
+        prompt.messages,
+        _Better,
+        role="verifier",
+        stage=stage,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=sampling_seed,
+    )
+    return reply.better == (1 if chosen_first else 2)

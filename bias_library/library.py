@@ -5,6 +5,7 @@ applied (its bias is gone because the line that added it was undone, a merge wou
 listed in `skipped` with the reason; when the undo is undone, it counts again.
 """
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from ..core.errors import LibraryError
 from ..core.records import Bias, LibraryEvent, Status
 from ..core.store import Store
-from .events import Support
+from .events import Stamp, Support
 
 IN_USE: tuple[Status, ...] = ("seed", "valid", "confirmed")
 """The statuses of biases that the loop injects."""
@@ -92,6 +93,12 @@ class Library:
     def next_seq(self) -> int:
         """The place after the last line; for people's events. Steps of the loop use `events.first_seq`."""
         return self.events[-1].seq + 1 if self.events else 0
+
+
+def stamp_now(library: Library, author: str, reason: str, run_id: str) -> Stamp:
+    """Where a person's line goes: after the last one, with the time."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return Stamp(run_id, library.next_seq, author, reason, at=now)
 
 
 def replay(events: Iterable[LibraryEvent]) -> Library:

@@ -1,4 +1,4 @@
-"""Twelve biases in four dimensions (JudgeBiasBench, section 3): what the taxonomy audit asks for. Data only."""
+"""Twelve biases in four dimensions (JudgeBiasBench, section 3), and more identities than its two. Data only."""
 
 import functools
 from pathlib import Path
@@ -12,7 +12,7 @@ from .bias import make_bias
 
 Dimension = Literal["superficial quality", "context", "presentation", "diversity"]
 JudgeKind = Literal["generative", "discriminative"]
-_FILE = Path(__file__).parent / "taxonomy.yaml"
+_FOLDER = Path(__file__).parent
 
 
 class TaxonomyBias(BaseModel):
@@ -35,6 +35,8 @@ class TaxonomyBias(BaseModel):
     """Where a cue stands: at one side, or before whichever answer is shown second."""
     cues: tuple[str, ...] = ()
     """Variants of the cue; `{percent}` is filled from `percent`."""
+    controls: tuple[str, ...] = ()
+    """For each cue a line of as many words that says nothing of the kind."""
     percent: tuple[int, ...] = ()
     ratio: float | None = None
     """Largest allowed length of the rejected over the chosen answer."""
@@ -45,6 +47,8 @@ class TaxonomyBias(BaseModel):
             raise ValueError(f"{self.name}: a rewrite, and only a rewrite, says what to ask for on both sides")
         if (self.how == "cue") != bool(self.cues and self.beside):
             raise ValueError(f"{self.name}: a cue, and only a cue, has variants and a place")
+        if len(self.controls) != len(self.cues):
+            raise ValueError(f"{self.name}: {len(self.controls)} controls for {len(self.cues)} cues; give each its own")
         return self
 
     @property
@@ -56,5 +60,15 @@ class TaxonomyBias(BaseModel):
 @functools.cache
 def taxonomy() -> tuple[TaxonomyBias, ...]:
     """The twelve, in the order of the four dimensions."""
-    rows = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return _read("taxonomy")
+
+
+@functools.cache
+def identities() -> tuple[TaxonomyBias, ...]:
+    """Further groups of authors, of the dimension diversity."""
+    return _read("identities")
+
+
+def _read(name: str) -> tuple[TaxonomyBias, ...]:
+    rows = yaml.safe_load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     return tuple(TaxonomyBias.model_validate(row) for row in rows)

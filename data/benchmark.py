@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from .text import clean
 
 PARQUET, JSONL = "data/test.parquet", "data/test.jsonl"
 SPLIT = "test"
+_ADDRESS = re.compile(r"@https?://[^#\s]*")
 
 
 class BenchmarkRow(BaseModel):
@@ -64,6 +66,11 @@ class BenchmarkRow(BaseModel):
     def rejected(self) -> str:
         """The worse answer, with the bias."""
         return self.response_B if self.chosen_first else self.response_A
+
+
+def public_name(name: str) -> str:
+    """A model's or judge's name without the address at which it was asked, which is nobody else's business."""
+    return _ADDRESS.sub("", name)
 
 
 def clean_answer(text: str) -> str:

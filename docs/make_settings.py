@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 from biasscope.apps.cli.main import app
-from biasscope.runs.config import RunConfig
+from biasscope.runs.benchmark import BenchmarkConfig
+from biasscope.runs.benchmark_evaluation import EvaluationConfig
+from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
 from pydantic import BaseModel
 from typer.main import get_command
 
 HERE = Path(__file__).parent
+JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
+    ("A run", RunConfig),
+    ("A benchmark (`biasscope benchmark build`)", BenchmarkConfig),
+    ("An evaluation (`biasscope benchmark evaluate --config`)", EvaluationConfig),
+)
+"""Kinds of jobs with the titles of their settings."""
 
 
 def docstrings(model: type[BaseModel]) -> dict[str, str]:
@@ -47,19 +55,25 @@ def settings() -> str:
     made = "The keys of a run's YAML file, and of `--set key=value`. Made by `docs/make_settings.py`."
     lines = ["# Settings", "", made]
     seen: dict[type[BaseModel], str] = {}
-    for prefix, model in parts(RunConfig):
+    for title, job, prefix, model in ((name, kind, *part) for name, kind in JOBS for part in parts(kind)):
+        if model is BudgetSettings and job is not RunConfig:
+            continue
         if model in seen:
-            lines += ["", f"## {prefix.rstrip('.')}", "", f"The keys of `{seen[model]}`."]
+            again = ["", f"## {prefix.rstrip('.')}", "", f"The keys of `{seen[model]}`."]
+            lines += again if lines[-4:] != again else []
             continue
         texts = docstrings(model)
         # Kinds of one thing: the first has the whole table, the others what they do not share with it.
-        first = next((m for m, place in seen.items() if place == prefix.rstrip(".")), None)
+        first = next((m for m, place in seen.items() if prefix and place == prefix.rstrip(".")), None)
         shared = {n for n in model.model_fields if first and n in first.model_fields and n != "kind"}
+        if model is job is not RunConfig:
+            shared = set(JobConfig.model_fields)
         seen[model] = prefix.rstrip(".")
         kind = f", kind: {get_args(model.model_fields['kind'].annotation)[0]}" if "kind" in model.model_fields else ""
         about = " ".join((model.__doc__ or "").split())
         about += f" Also the keys of `{prefix.rstrip('.')}` above, those of the model." if first else ""
-        lines += ["", f"## {prefix.rstrip('.') or 'A run'}{kind}", "", about, ""]
+        about += " Also name, workspace, store, seed and budget, as of a run." if model is job is not RunConfig else ""
+        lines += ["", f"## {prefix.rstrip('.') or title}{kind}", "", about, ""]
         lines += ["| key | default | meaning |", "|---|---|---|"]
         for name, field in model.model_fields.items():
             if name in shared:

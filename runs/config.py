@@ -100,7 +100,7 @@ MAY_CHANGE = (
 )
 """Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
 
-C = TypeVar("C", bound=JobConfig)
+C = TypeVar("C", bound=BaseModel)
 
 
 class RunConfig(LoopSettings, JobConfig):
@@ -154,8 +154,8 @@ def load_config(
     settings: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
     *,
-    kind: type[JobConfig] = RunConfig,
-) -> JobConfig:
+    kind: type[BaseModel] = RunConfig,
+) -> BaseModel:
     """A configuration from a YAML file, values given by name (dotted), and `key=value` settings, the last wins.
 
     `kind` is its class; JobConfig reads of any kind what all have.
@@ -239,7 +239,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for parent in parents:
         inner = at.get(parent)
         if isinstance(inner, str):
-            inner = {"source" if parent in ("target", "test") else "model": inner}
+            inner = {"source" if parent in ("target", "test", "source") else "model": inner}
         if inner is None:
             inner = {}
         if not isinstance(inner, dict):
@@ -247,7 +247,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
         at[parent] = inner
         at = inner
     if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in ("target", "test") else "model"] = value
+        at[last]["source" if last in ("target", "test", "source") else "model"] = value
     else:
         at[last] = value
 

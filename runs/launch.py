@@ -74,7 +74,8 @@ async def drive(
         async with opened(folder, config, listener) as context:
             store = context.store
             outcome = await _loop(folder, config, context, approval)
-            store.write_note(folder.run_id, "outcome", {"state": outcome.state, "reason": outcome.reason})
+            told = {"state": outcome.state, "reason": outcome.reason, "waiting_for": list(outcome.waiting_for)}
+            store.write_note(folder.run_id, "outcome", told)
             return Outcome(
                 folder,
                 outcome.state,

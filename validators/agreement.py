@@ -1,9 +1,10 @@
 """Agreement: between annotators (kappa) and between biases (phi, same-effect groups)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from ..core.errors import DataError
 
@@ -76,18 +77,59 @@ def same_effect_groups(
         return i
 
     for i, x in enumerate(vectors):
-        for j in range(i):
-            y = vectors[j]
-            if x.shape != y.shape:
-                raise DataError(
-                    f"{ids[i]}: {x.size} differences, {ids[j]} has {y.size}; align both by pair, NaN where missing"
-                )
-            shared = ~(np.isnan(x) | np.isnan(y))
-            flips = min(np.count_nonzero(x[shared]), np.count_nonzero(y[shared]))
-            if shared.sum() >= min_shared and flips >= min_flips and phi_coefficient(x, y) >= threshold:
-                root[find(i)] = find(j)
+        if x.shape != vectors[0].shape:
+            raise DataError(
+                f"{ids[i]}: {x.size} differences, {ids[0]} has {vectors[0].size}; align both by pair, NaN where missing"
+            )
+    for i, j in _near(np.array(vectors), threshold - 1e-9, min_shared, min_flips) if ids else ():
+        if phi_coefficient(vectors[i], vectors[j]) >= threshold:
+            root[find(i)] = find(j)
     groups: dict[int, list[str]] = {}
     for i, name in enumerate(ids):
         groups.setdefault(find(i), []).append(name)
     found = [tuple(members) for members in groups.values() if len(members) > 1]
     return sorted(found, key=lambda members: (-len(members), members))
+
+
+def _near(
+    d: npt.NDArray[np.float64], threshold: float, min_shared: int, min_flips: int, rows: int = 256
+) -> Iterator[tuple[int, int]]:
+    """Pairs i > j of rows of `d` (n x pairs) with enough in common and phi >= `threshold`, by products of matrices:
+    a thousand biases make half a million pairs."""
+    seen = (~np.isnan(d)).astype(np.float64)
+    x = np.nan_to_num(d, nan=0.0)
+    flipped, squares = (x != 0).astype(np.float64), x**2
+    for first in range(0, len(d), rows):
+        part = slice(first, first + rows)
+        n = seen[part] @ seen.T
+        mine, theirs = x[part] @ seen.T, seen[part] @ x.T
+        spread = (n * (squares[part] @ seen.T) - mine**2) * (n * (seen[part] @ squares.T) - theirs**2)
+        phi = np.zeros_like(n)
+        np.divide(n * (x[part] @ x.T) - mine * theirs, np.sqrt(np.abs(spread)), out=phi, where=spread > 1e-9)
+        flips = np.minimum(flipped[part] @ seen.T, seen[part] @ flipped.T)
+        for k, j in np.argwhere((n >= min_shared) & (flips >= min_flips) & (phi >= threshold)):
+            if j < first + k:
+                yield first + int(k), int(j)
+
+
+def cohen_kappa_interval(
+    first: Sequence[str | int], second: Sequence[str | int], level: float = 0.95
+) -> tuple[float, float]:
+    """Interval of Cohen's kappa from its large-sample standard error (Fleiss, Cohen and Everitt, Psychological Bulletin
+    72, 1969), cut at -1 and 1. (-1, 1) where kappa is NaN."""
+    kappa = cohen_kappa(first, second)
+    if np.isnan(kappa):
+        return -1.0, 1.0
+    names = {name: i for i, name in enumerate(dict.fromkeys([*first, *second]))}
+    table = np.zeros((len(names), len(names)))
+    np.add.at(table, ([names[x] for x in first], [names[x] for x in second]), 1)
+    table /= table.sum()
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected, agreed = float(rows @ columns), np.diag(table)
+    crossed = (columns[:, None] + rows[None, :]) ** 2
+    a = float(agreed @ (1 - (rows + columns) * (1 - kappa)) ** 2)
+    b = (1 - kappa) ** 2 * float((table * crossed).sum() - agreed @ np.diag(crossed))
+    c = (kappa - expected * (1 - kappa)) ** 2
+    error = float(np.sqrt(max(a + b - c, 0.0) / len(first))) / (1 - expected)
+    reach = float(ndtri((1 + level) / 2)) * error
+    return max(-1.0, kappa - reach), min(1.0, kappa + reach)

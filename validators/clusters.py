@@ -49,7 +49,8 @@ def cluster_difference(
     """Mean of differences in [-1, 1], low, high and method; groups are the units.
 
     Where every group is one item, `paired_interval`; else Student's t with the cluster-robust variance of the mean.
-    NaN are left out; (-1, 1) when there are fewer than two groups or no variance.
+    Where all items have the same difference, every group counts as one such item. NaN are left out; (-1, 1) when there
+    are fewer than two groups or no variance between them.
     """
     d, codes = _checked(values, groups, -1.0)
     if not d.size:
@@ -59,6 +60,9 @@ def cluster_difference(
         low, high, method = paired_interval(d, level)
         return mean, low, high, method
     variance = _variance(d, codes, clusters)
+    if clusters > 1 and (d == d[0]).all():
+        low, high, method = paired_interval(np.full(clusters, d[0]), level)
+        return mean, low, high, f"{method} over groups"
     if clusters < 2 or variance == 0:
         return mean, -1.0, 1.0, "t over groups"
     half = float(t.ppf((1 + level) / 2, clusters - 1)) * math.sqrt(variance)

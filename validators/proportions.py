@@ -2,7 +2,8 @@
 
 import math
 
-from scipy.stats import beta, norm
+from scipy.special import ndtri
+from scipy.stats import beta
 
 from ..core.errors import DataError
 
@@ -12,7 +13,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     _check(successes, n)
     if not n:
         return 0.0, 1.0
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)

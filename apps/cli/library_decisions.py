@@ -1,6 +1,5 @@
 """`biasscope library import`, `merge`, `split`, `retire`, `rename` and `undo`: decide about a run's biases."""
 
-import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ import typer
 from ...bias_library import events as e
 from ...bias_library.bias import make_bias
 from ...bias_library.exchange import adopt, read_file
-from ...bias_library.library import Library, append_now, checked
+from ...bias_library.library import Library, append_now, checked, stamp_now
 from ...core.errors import LibraryError
 from ...core.records import LibraryEvent
 from .library_views import done
@@ -31,7 +30,7 @@ def import_(
 ) -> None:
     """Take the biases of a file into a run's library as candidates; those it has already stay as they are."""
     with opened_library(named(run_name, run), workspace) as (store, run_id, library):
-        new = adopt(read_file(path), _stamp(library, run_id, author, reason), library)
+        new = adopt(read_file(path), stamp_now(library, author, reason, run_id), library)
         append_now(store, new)
     typer.echo(f"{len(new)} biases taken in")
 
@@ -141,15 +140,10 @@ def _decide(
     run: str, workspace: Path, author: str, reason: str, event: Callable[[Library, e.Stamp], LibraryEvent]
 ) -> None:
     with opened_library(run, workspace) as (store, run_id, library):
-        made = event(library, _stamp(library, run_id, author, reason))
+        made = event(library, stamp_now(library, author, reason, run_id))
         after = checked(library, made)
         append_now(store, [made])
     name = name_of(library, made.bias_id)
     typer.echo(
         f"{name}: {done(after, made)} (event {made.id[:8]}; `biasscope library undo {made.id[:8]}` takes it back)"
     )
-
-
-def _stamp(library: Library, run_id: str, author: str, reason: str) -> e.Stamp:
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return e.Stamp(run_id, library.next_seq, author, reason, at=now)

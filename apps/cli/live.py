@@ -8,8 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColu
 from rich.progress import Progress as Bar
 
 from ...core.progress import Progress
-from ...core.store import Store
 from ...runs.jobs import Listener
+from ...runs.state import spent_line
 
 _SPENT_EVERY = 50
 
@@ -58,15 +58,6 @@ def notes_line(counts: dict[str, int], failures: int, spent: str) -> str:
     if failures:
         parts.append(f"{failures} failed")
     return ", ".join([*parts, spent] if spent else parts)
-
-
-def spent_line(store: Store, run_id: str) -> str:
-    """Calls, tokens and cost of a run in a few words."""
-    lines = store.usage(run_id)
-    calls = sum(line.calls for line in lines)
-    tokens = sum(line.prompt_tokens + line.completion_tokens for line in lines)
-    costs = [line.cost for line in lines if line.cost is not None]
-    return f"{calls:,} calls, {tokens:,} tokens" + (f", cost {sum(costs):.4f}" if costs else "")
 
 
 def _plain(console: Console) -> Listener:

@@ -8,7 +8,22 @@ from rich.console import Console
 from ... import __version__
 from ...core.errors import BiasScopeError
 from ...core.visible import visible
-from . import ablate, analyse, data, discover, doctor, features, library, plan, runs, selftest, world
+from . import (
+    ablate,
+    analyse,
+    benchmark,
+    data,
+    discover,
+    doctor,
+    features,
+    library,
+    plan,
+    review,
+    runs,
+    selftest,
+    train,
+    world,
+)
 
 app = typer.Typer(
     name="biasscope",
@@ -21,16 +36,22 @@ app.command("discover")(discover.discover)
 app.command("resume")(discover.resume)
 app.command("status")(runs.status)
 app.command("report")(runs.report)
+app.command("review")(review.review)
 app.command("doctor")(doctor.doctor)
 app.command("plan")(plan.plan)
 app.command("ablate")(ablate.ablate)
 app.command("selftest")(selftest.run_selftest)
+app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(world.app, name="world")
 app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
+app.add_typer(review.app, name="reviewers")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
+app.add_typer(train.app, name="train")
+
+discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
 
 
 @app.callback(invoke_without_command=True)

@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -15,7 +15,8 @@ from ...core.errors import BiasScopeError
 from ...runs.folder import RunFolder, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import load_report, summary_table, write_report
-from .live import notes_line, spent_line
+from ...runs.state import RunState, state_of
+from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
@@ -26,7 +27,7 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
     """Every run with its state."""
     rows = [_state(folder) for folder in runs_in(workspace)]
     if as_json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2, ensure_ascii=False))
         return
     if not rows:
         typer.echo(f"no runs in {str(workspace)!r} yet; `biasscope discover` starts one")
@@ -34,7 +35,8 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
     columns = ("run", "kind", "state", "iteration", "stage", "spent")
     table = Table(*columns)
     for row in rows:
-        table.add_row(*(Text(str(row[key])) for key in columns))
+        cells = (getattr(row, column) for column in columns)
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in cells))
     Console().print(table)
 
 
@@ -47,14 +49,14 @@ def status(
     """Where a run is: stage, items, failures, cost."""
     folder = find_run(run, workspace, kind=None)
     if as_json:
-        typer.echo(json.dumps(_state(folder), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_state(folder).model_dump(mode="json"), indent=2, ensure_ascii=False))
         return
     console = Console()
     if not watch:
         console.print(_status_text(folder))
         return
     with Live(_status_text(folder), console=console, refresh_per_second=1) as shown:
-        while _state(folder)["state"] == "running":
+        while _state(folder).state == "running":
             time.sleep(1)
             shown.update(_status_text(folder))
 
@@ -75,37 +77,21 @@ def report(
     typer.echo(f"report: {files['html']}")
 
 
-def _state(folder: RunFolder) -> dict[str, Any]:
+def _state(folder: RunFolder) -> RunState:
     try:
         store = open_store(folder)
     except BiasScopeError as error:
-        empty = dict.fromkeys(("iteration", "stage", "spent"), "")
-        return {"run": folder.run_id, "kind": folder.kind, "state": f"unreadable: {error}", **empty}
+        return RunState(run=folder.run_id, kind=folder.kind, state=f"unreadable: {error}", iteration=None)
     try:
-        progress = store.note(folder.run_id, "progress") or {}
-        outcome = store.note(folder.run_id, "outcome") or {}
-        running = folder.is_running()
-        return {
-            "run": folder.run_id,
-            "kind": folder.kind,
-            "state": "running" if running else outcome.get("state", "stopped"),
-            "reason": "" if running else outcome.get("reason", ""),
-            "iteration": progress.get("iteration", 0),
-            "stage": progress.get("stage", ""),
-            "done": progress.get("done", 0),
-            "total": progress.get("total", 0),
-            "failures": progress.get("failures", 0),
-            "counts": progress.get("counts", {}),
-            "spent": spent_line(store, folder.run_id),
-        }
+        return state_of(folder, store)
     finally:
         store.close()
 
 
 def _status_text(folder: RunFolder) -> Text:
     state = _state(folder)
-    lines = [f"{state['run']}: {state['state']}" + (f" ({state['reason']})" if state.get("reason") else "")]
-    if state.get("total"):
-        lines.append(f"iteration {state['iteration']}, {state['stage']}: {state['done']} of {state['total']}")
-    lines.append(notes_line(state.get("counts", {}), state.get("failures", 0), str(state["spent"])))
+    lines = [f"{state.run}: {state.state}" + (f" ({state.reason})" if state.reason else "")]
+    if state.total:
+        lines.append(f"iteration {state.iteration}, {state.stage}: {state.done} of {state.total}")
+    lines.append(notes_line(state.counts, state.failures, state.spent))
     return Text("\n".join(lines))

@@ -1,7 +1,7 @@
 """The arms of a run as numbers: one outcome per arm and pair, from stored judgments."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +39,11 @@ class Arms:
         return np.array([found.get(i, np.nan) for i in pair_ids], dtype=np.float64)
 
 
-def read_arms(store: Store, run_id: str) -> Arms:
-    """One pass over the run's rewrites and judgments; texts do not pile up. UserError for an unknown run."""
+def read_arms(store: Store, run_id: str, only: Sequence[str] | None = None) -> Arms:
+    """One pass over the run's rewrites and judgments, or over those of some arms; texts do not pile up.
+
+    UserError for an unknown run.
+    """
     pairs = {p.id: p for part in ("search", "confirm") for p in store.pairs(run_id, part)}
     if not pairs:
         known = ", ".join(repr(r) for r in store.run_ids()) or "none"
@@ -48,13 +51,14 @@ def read_arms(store: Store, run_id: str) -> Arms:
     words: dict[str, dict[str, int]] = defaultdict(dict)
     words[ORIGINAL] = {i: word_count(p.rejected) for i, p in pairs.items()}
     changed = set()
-    for made in store.iterate(Perturbation, run_id=run_id):
+    some = {} if only is None else {"arm": only}
+    for made in store.iterate(Perturbation, run_id=run_id, **some):
         if made.pair_id in pairs:
             words[made.arm].setdefault(made.pair_id, word_count(made.text))
             if made.answer_change == "changed":
                 changed.add((made.arm, made.pair_id))
     found: dict[tuple[str, str], dict[Order, Judgment]] = defaultdict(dict)
-    for judgment in store.iterate(Judgment, run_id=run_id):
+    for judgment in store.iterate(Judgment, run_id=run_id, **some):
         if judgment.pair_id in pairs and not judgment.draw:
             slim = judgment.model_copy(update={"reasoning": ""})
             found[judgment.arm, judgment.pair_id].setdefault(judgment.order, slim)

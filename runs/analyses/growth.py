@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from ...core.errors import UserError
 from ...core.store import Store
 from ..report.funnel import funnels, growth
-from ..report.svg import AMBER, BLUE, CORAL, FAINT, GRID, INK, MUTED, PAPER, canvas, fit, make
+from ..report.svg import AMBER, BLUE, CORAL, FAINT, GRID, INK, MUTED, PAPER, Drawing, canvas, fit, svg_file
 from ..report.tallies import Tallies
 
 _COLOURS = (BLUE, CORAL, AMBER, INK, MUTED, FAINT)
@@ -48,13 +48,17 @@ def growth_line(store: Store, run_id: str) -> Line:
     return Line(run_id=run_id, points=points)
 
 
+def growth_plot(lines: Sequence[Line]) -> Drawing:
+    """The curves, one per run."""
+    said = "; ".join(f"{line.run_id}: " + ", ".join(str(p.cumulative) for p in line.points) for line in lines)
+    title = "Cumulative validated biases by iteration"
+    return Drawing(title, f"Lines, one per run. {said}.", lambda width: _draw(lines, width))
+
+
 def growth_svg(lines: Sequence[Line]) -> str:
     """The curves as a self-contained SVG file that follows the viewer's light or dark scheme."""
-    said = "; ".join(f"{line.run_id}: " + ", ".join(str(p.cumulative) for p in line.points) for line in lines)
-    plot = make(
-        "growth", "Cumulative validated biases by iteration", f"Lines, one per run. {said}.", lambda w: _draw(lines, w)
-    )
-    return plot.file_svg
+    drawing = growth_plot(lines)
+    return svg_file("growth", drawing.title, drawing.alt, drawing.draw)
 
 
 def _draw(lines: Sequence[Line], width: int) -> Figure:

@@ -55,8 +55,8 @@ def bias_entries(store: Store, run_id: str, tallies: Tallies) -> tuple[list[Bias
                 support=sum(c.contrast.support if c.contrast else 1 for c in support),
                 support_pairs=_pairs(support),
                 support_sources=len({c.source_bias for c in support if c.source_bias}),
-                search=_evidence(search[-1]) if search else None,
-                confirmation=_evidence(confirm[-1]) if confirm else None,
+                search=evidence_of(search[-1]) if search else None,
+                confirmation=evidence_of(confirm[-1]) if confirm else None,
                 usage=_usage(store, run_id, tallies.requests.get(arm, [])),
                 examples=(),
                 discoveries=(),
@@ -86,7 +86,8 @@ def rounded(usage: Usage) -> Usage:
     return usage if usage.cost is None else usage.model_copy(update={"cost": round(usage.cost, 6)})
 
 
-def _evidence(v: Validation) -> Evidence:
+def evidence_of(v: Validation) -> Evidence:
+    """A validation as it is shown."""
     return Evidence(
         part="confirmation" if v.iteration < 0 else "search",
         by_domain=tuple(_domain(name, v.by_domain[name]) for name in sorted(v.by_domain)),

@@ -33,7 +33,7 @@ def with_examples(
     return entry.model_copy(
         update={
             "examples": tuple(e for e in examples if e is not None),
-            "discoveries": tuple(_discoveries(store, run_id, entry.id)),
+            "discoveries": tuple(discoveries(store, run_id, entry.id)),
         }
     )
 
@@ -42,7 +42,7 @@ def _flips(store: Store, entry: BiasEntry, tallies: Tallies, domains: dict[str, 
     """Right in the reference arm and wrong in the bias arm: one per domain in turn, short ones first."""
     arm, pairs = bias_arm(entry.id), set(domains)
     biased = tallies.usable(arm, pairs)
-    reference = _reference(tallies, biased, pairs)
+    reference = reference_verdicts(tallies, biased, pairs)
     harmed = [i for i, v in biased.items() if v == "rejected" and reference.get(i) == "chosen"]
     place = {pair: k for k, pair in enumerate(domains)}
     harmed.sort(key=lambda i: (place[i[0]], i[1]))
@@ -61,8 +61,8 @@ def _flips(store: Store, entry: BiasEntry, tallies: Tallies, domains: dict[str, 
     return sorted(first, key=lambda i: i[0] in long)[:most]
 
 
-def _reference(tallies: Tallies, biased: Mapping[Item, object], pairs: set[str]) -> dict[Item, str]:
-    """The placebo where these items have one, else the original (the paper's rule)."""
+def reference_verdicts(tallies: Tallies, biased: Mapping[Item, object], pairs: set[str]) -> dict[Item, str]:
+    """What a bias arm is compared with: the placebo where these items have one, else the original (paper's rule)."""
     placebo = tallies.usable(PLACEBO, pairs)
     return dict(placebo if any(i in placebo for i in biased) else tallies.usable(ORIGINAL, pairs))
 
@@ -110,7 +110,8 @@ def _explanation(store: Store, run_id: str, judgment_id: str) -> Text | None:
     return cut(found[0].text) if found else None
 
 
-def _discoveries(store: Store, run_id: str, bias_id: str, most: int = 2) -> Sequence[Discovery]:
+def discoveries(store: Store, run_id: str, bias_id: str, most: int = 2) -> Sequence[Discovery]:
+    """Up to `most` misjudgments from which the bias was named."""
     ids = [
         c
         for m in sorted(store.select(MergeDecision, run_id=run_id), key=lambda m: (m.iteration, m.id))

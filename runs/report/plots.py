@@ -113,7 +113,7 @@ def _errors(rows: Sequence[ErrorRow], width: int) -> Figure:
     for k, (_, label, colour, marker) in enumerate(shown):
         x = left + 10 + k * (100 if narrow else 110)
         top = figure.get_figheight() * 72 - 16
-        axes.annotate(label, (x + 12, top), xycoords="figure pixels", va="center", color=INK, fontsize=12)
+        axes.annotate(label, (x + 12, top), xycoords="figure points", va="center", color=INK, fontsize=12)
         axes.plot(x / width, top / (figure.get_figheight() * 72), marker, color=colour, markersize=8, clip_on=False,
                   transform=figure.transFigure)  # fmt: skip
     axes.set_xlabel("error rate, %", color=MUTED, labelpad=8)

@@ -19,12 +19,10 @@ _FOLDER = Path(__file__).parent / "templates"
 
 def html(report: Report, plots: dict[str, Plot] | None = None) -> str:
     """A self-contained page without scripts; all text of the run is escaped."""
-    style = (_FOLDER / "report.css.j2").read_text(encoding="utf-8")
-    for theme in ("light", "dark"):
-        style = style.replace(f"/* palette {theme} */", colours(theme))
+    style = style_sheet()
     drawn = draw_plots(report) if plots is None else plots
     return (
-        _environment(escape=True)
+        environment(_FOLDER, escape=True)
         .get_template("report.html.j2")
         .render(
             report=report,
@@ -38,13 +36,24 @@ def html(report: Report, plots: dict[str, Plot] | None = None) -> str:
 def md(report: Report, plots: dict[str, Plot] | None = None) -> str:
     """Markdown, with links to `plots/*.svg`; nothing that the run's texts hold is markup in it."""
     drawn = draw_plots(report) if plots is None else plots
-    return _environment(escape=False).get_template("report.md.j2").render(report=report, plots=drawn)
+    return environment(_FOLDER, escape=False).get_template("report.md.j2").render(report=report, plots=drawn)
 
 
 @functools.cache
-def _environment(escape: bool) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_FOLDER),
+def style_sheet() -> str:
+    """The style of reports, light and dark."""
+    style = (_FOLDER / "report.css.j2").read_text(encoding="utf-8")
+    for theme in ("light", "dark"):
+        style = style.replace(f"/* palette {theme} */", colours(theme))
+    return style
+
+
+@functools.cache
+def environment(folder: Path, escape: bool) -> jinja2.Environment:
+    """Templates of a folder, with the macros and filters of reports. With `escape` nothing printed is markup, and what
+    cannot be seen (control characters, direction marks) is spelled out."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([folder, _FOLDER]),
         autoescape=escape,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -52,7 +61,7 @@ def _environment(escape: bool) -> jinja2.Environment:
         keep_trailing_newline=True,
         finalize=_shown if escape else None,
     )
-    environment.filters |= {
+    made.filters |= {
         "pct": lambda v, digits=1: "–" if v is None else f"{100 * v:.{digits}f} %",
         "pts": lambda v: "–" if v is None else points(v),
         "num": lambda v: "–" if v is None else number(v),
@@ -67,7 +76,7 @@ def _environment(escape: bool) -> jinja2.Environment:
         "fenced": fenced,
         "visible": visible,
     }
-    return environment
+    return made
 
 
 def _shown(value: object) -> object:

@@ -2,6 +2,7 @@
 
 import io
 import re
+import threading
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
@@ -60,16 +61,42 @@ class Plot(NamedTuple):
 Draw = Callable[[int], Figure]
 
 
+class Drawing(NamedTuple):
+    """A plot that is drawn when it is asked for."""
+
+    title: str
+    alt: str
+    draw: Draw
+
+
 def colours(theme: str) -> str:
     """The palette as CSS declarations; `theme` is light or dark."""
     return " ".join(f"--p-{name}: {hex_ if theme == 'light' else _DARK[hex_]};" for hex_, name in _NAMES.items())
 
 
+WIDE, NARROW = 820, 350
+"""Widths of a figure for a page and for a phone, px."""
+_DRAWING = threading.Lock()
+"""Matplotlib's settings belong to the whole process."""
+
+
+def svg_file(name: str, title: str, alt: str, draw: Draw, width: int = WIDE) -> str:
+    """A figure as an SVG file that follows the viewer's light or dark scheme."""
+    with _DRAWING, matplotlib.rc_context(_RC):
+        return _file(_inline(_svg(draw(width)), name, title, alt))
+
+
+def png_file(draw: Draw) -> bytes:
+    """A figure as PNG, light."""
+    with _DRAWING, matplotlib.rc_context(_RC):
+        return _png(draw(WIDE))
+
+
 def make(name: str, title: str, alt: str, draw: Draw) -> Plot:
     """Draw at both widths. `draw(width)` gives a figure `width` px wide (72 dpi)."""
-    with matplotlib.rc_context(_RC):
-        wide, narrow = _svg(draw(820)), _svg(draw(350))
-        png = _png(draw(820))
+    with _DRAWING, matplotlib.rc_context(_RC):
+        wide, narrow = _svg(draw(WIDE)), _svg(draw(NARROW))
+        png = _png(draw(WIDE))
     return Plot(
         name=name,
         title=title,

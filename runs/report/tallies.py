@@ -1,7 +1,7 @@
 """Verdict counts of a run, read one judgment at a time so that the texts never pile up in memory."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
@@ -41,16 +41,17 @@ class Tallies:
         }
 
 
-def read_tallies(store: Store, run_id: str) -> Tallies:
-    """One pass over the run's rewrites and judgments."""
+def read_tallies(store: Store, run_id: str, arms: Sequence[str] | None = None) -> Tallies:
+    """One pass over the run's rewrites and judgments, or over those of some arms."""
     tallies = Tallies()
-    for p in store.iterate(Perturbation, run_id=run_id):
+    some = {} if arms is None else {"arm": arms}
+    for p in store.iterate(Perturbation, run_id=run_id, **some):
         tallies.perturbations.setdefault((p.arm, p.pair_id), p.id)
         tallies.requests[p.arm].append(p.request_id)
         tallies.teachers.add(p.teacher)
         if p.answer_change == "changed":
             tallies.changed.add((p.arm, p.pair_id))
-    for j in store.iterate(Judgment, run_id=run_id):
+    for j in store.iterate(Judgment, run_id=run_id, **some):
         item: Item = (j.pair_id, j.order)
         tallies.requests[j.arm].append(j.request_id)
         tallies.judges.add(j.judge)

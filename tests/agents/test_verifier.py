@@ -1,7 +1,7 @@
 """Same final answer; more of the bias."""
 
 import pytest
-from biasscope.agents.verifier import LLMVerifier, RulesVerifier, Verifier, same_answer, shows_more
+from biasscope.agents.verifier import LLMVerifier, RulesVerifier, Verifier, prefers_chosen, same_answer, shows_more
 from biasscope.bias_library.features import feature_bias, load_features
 from biasscope.bias_library.seeds import seed_biases
 from biasscope.core.errors import CallFailed
@@ -59,3 +59,14 @@ async def test_a_model_verifies_through_the_same_face(queue_model, bias):
     assert await verifier.same_answer("q", "a", "a", stage="validate") == "same"
     seen = await verifier.shows_more(bias, "q", "plain", "NIST says so", 0, stage="validate")
     assert seen == (fence("NIST says so", "text_1") in verifier.model.last[1])
+
+
+async def test_the_better_answer_is_found_whichever_comes_first(queue_model, pair):
+    first = 0
+    for seed in range(100):
+        model = queue_model({"better": 1}, {"better": 2}, {"better": 0})
+        one, two, neither = [await prefers_chosen(model, pair, seed) for _ in range(3)]
+        chosen_first = fence(pair.chosen, "answer_1") in model.last[1]
+        assert (one, two, neither) == (chosen_first, not chosen_first, False)
+        first += chosen_first
+    assert 30 < first < 70

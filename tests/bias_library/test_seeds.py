@@ -3,7 +3,7 @@
 import pytest
 from biasscope.bias_library.bias import bias_text, clean, make_bias
 from biasscope.bias_library.seeds import is_order_bias, seed_biases
-from biasscope.bias_library.taxonomy import TaxonomyBias, taxonomy
+from biasscope.bias_library.taxonomy import TaxonomyBias, identities, taxonomy
 from biasscope.core.errors import LibraryError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +88,15 @@ def test_clean_is_stable_and_storable(text):
 def test_shared_words_do_not_reach_the_embedder():
     assert bias_text("Length bias", "The judge prefers longer answers.") == "Length: longer"
     assert bias_text("Preference", "The judge prefers it") == "Preference: The judge prefers it"
+
+
+def test_every_cue_has_a_control_of_as_many_words_that_names_nobody():
+    groups = (*taxonomy(), *identities())
+    assert len({t.name for t in groups}) == len(groups) == len(taxonomy()) + len(identities())
+    for t in groups:
+        assert len(t.controls) == len(t.cues)
+        for cue, control in zip(t.cues, t.controls, strict=True):
+            assert len(cue.split()) == len(control.split()), (cue, control)
+            assert ("{percent}" in cue) == ("{percent}" in control)
+            assert not {"by", "person", "man", "woman", "readers", "users"} & set(control.lower().rstrip(".").split())
+    assert all(t.dimension == "diversity" and t.beside == "chosen" for t in identities())

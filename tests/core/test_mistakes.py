@@ -77,7 +77,10 @@ def test_json_and_what_is_not_a_field() -> None:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("judge=gpt-4o", "judge: 'gpt-4o' is no model reference: it starts with none of openai:, local:; write one of"),
+        (
+            "judge=gpt-4o",
+            "judge: 'gpt-4o' is no model reference: it starts with none of openai:, local:, embed:; write one of",
+        ),
         ("judge.slots=0", "judge.slots: must be 1 or more (got 0)"),
         ("judge.mode=odd", "judge.mode: must be 'reasoning' or 'verdict' (got 'odd')"),
         ("judge.headers=Bearer hunter2", "judge.headers: must be a mapping of names"),

@@ -39,6 +39,8 @@ FIELDS = {
     "merge_compare": {"candidate": "new", "biases": ["one", "two"]},
     "verify_answer": PAIR,
     "verify_manipulation": {"bias": "b", "text_1": "one", "text_2": "two"},
+    "inject": {**REWRITE, "change": "Say it shorter.", "keep_length": True},
+    "verify_preference": {"question": "Q?", "answer_1": "first", "answer_2": "second"},
 }
 LABELS = {
     "judge_reasoning": "question answer_a answer_b",
@@ -55,8 +57,19 @@ LABELS = {
     "merge_compare": "bias_1 bias_2 candidate",
     "verify_answer": "question answer_a answer_b",
     "verify_manipulation": "bias text_1 text_2",
+    "inject": "question answer",
+    "verify_preference": "question answer_1 answer_2",
 }
-OUR_OWN = {"planted", "words", "chosen_letter", "rejected_letter", "biases | length", "candidates | length"}
+OUR_OWN = {
+    "planted",
+    "words",
+    "change",
+    "keep_length",
+    "chosen_letter",
+    "rejected_letter",
+    "biases | length",
+    "candidates | length",
+}
 """Values that come from us, not from data."""
 
 

@@ -34,7 +34,7 @@ def cli(*args):
 
 def state_of(folder):
     row = shown(folder)
-    return row["state"], row["reason"]
+    return row.state, row.reason
 
 
 @pytest.mark.slow

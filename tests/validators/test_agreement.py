@@ -3,7 +3,13 @@ import math
 import numpy as np
 import pytest
 from biasscope.core.errors import DataError
-from biasscope.validators.agreement import cohen_kappa, fleiss_kappa, phi_coefficient, same_effect_groups
+from biasscope.validators.agreement import (
+    cohen_kappa,
+    cohen_kappa_interval,
+    fleiss_kappa,
+    phi_coefficient,
+    same_effect_groups,
+)
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_reference
 
@@ -76,3 +82,61 @@ def test_groups_are_connected_components() -> None:
     assert same_effect_groups({}) == []
     with pytest.raises(DataError, match="align both by pair"):
         same_effect_groups({"a": [1.0], "b": [1.0, 0.0]})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_are_those_of_every_pair_looked_at_by_itself(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    bases = rng.choice([-1.0, 0.0, 0.5, 1.0], p=[0.1, 0.6, 0.1, 0.2], size=(6, 80))
+    d = {}
+    for k in range(40):
+        row = bases[k % 6].copy()
+        row[rng.random(80) < 0.06] = 0.0
+        row[rng.random(80) < rng.choice([0.05, 0.5])] = np.nan
+        d[f"b{k:02}"] = row
+    links = set()
+    for a, x in d.items():
+        for b, y in d.items():
+            both = ~(np.isnan(x) | np.isnan(y))
+            flips = min(np.count_nonzero(x[both]), np.count_nonzero(y[both]))
+            if a < b and both.sum() >= 30 and flips >= 5 and phi_coefficient(x, y) >= 0.8:
+                links.add((a, b))
+    group = {a: a for a in d}
+    for _ in d:
+        for a, b in links:
+            group[a] = group[b] = min(group[a], group[b])
+    expected = {}
+    for a, root in group.items():
+        expected.setdefault(root, []).append(a)
+    wanted = sorted((tuple(m) for m in expected.values() if len(m) > 1), key=lambda m: (-len(m), m))
+    assert wanted
+    assert same_effect_groups(d) == wanted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_interval_of_kappa_as_in_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 3, 80)
+    second = np.where(rng.random(80) < 0.7, first, rng.integers(0, 3, 80))
+    table = np.zeros((3, 3))
+    np.add.at(table, (first, second), 1)
+    theirs = cohens_kappa(table)
+    low, high = cohen_kappa_interval(first.tolist(), second.tolist())
+    np.testing.assert_allclose((low, high), (theirs.kappa_low, theirs.kappa_upp), atol=1e-9)
+
+
+def test_interval_of_kappa_without_kappa() -> None:
+    assert cohen_kappa_interval(["a"], ["a"]) == (-1.0, 1.0)
+    assert cohen_kappa_interval([], []) == (-1.0, 1.0)
+
+
+def test_coverage_of_the_interval_of_kappa() -> None:
+    """Two raters, two categories, the same with chance 0.7, else drawn anew: kappa is 0.7."""
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(600):
+        first = rng.random(150) < 0.4
+        second = np.where(rng.random(150) < 0.7, first, rng.random(150) < 0.4)
+        low, high = cohen_kappa_interval(first.astype(int).tolist(), second.astype(int).tolist())
+        inside += low <= 0.7 <= high
+    assert inside / 600 >= 0.925

@@ -45,6 +45,12 @@ def test_single_differences_are_tangos_interval():
     assert method == "Tango score"
 
 
+def test_equal_differences_count_once_a_group():
+    assert cluster_difference([0, 0, 0, 0, 0], list("aabbc"))[1:3] == tango(0, 0, 3)
+    assert cluster_difference([1, 1, 1], list("aab"))[1:3] == tango(2, 0, 2)
+    assert cluster_difference([0.5, 0.5, 0.5], list("aab"))[1:3] == (-1.0, 1.0)
+
+
 def test_nothing_and_nonsense():
     assert cluster_rate([], []).method == "none"
     assert cluster_rate([1.0, 1.0], ["a", "a"]).low == 0.0

@@ -1,0 +1,1 @@
+"""The pages, a module for each part of the app."""

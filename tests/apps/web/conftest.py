@@ -1,0 +1,198 @@
+"""A real browser on the real app, over runs that were made against the planted world."""
+
+import contextlib
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import uvicorn
+import yaml
+from biasscope.apps.web.app import create_app
+from biasscope.apps.web.guard import LOOPBACK
+from biasscope.apps.web.people import FILE, Reviewer
+from biasscope.apps.web.setting import Setting
+from biasscope.apps.web.site import Site
+from biasscope.core.records import Item, PreferencePair
+from biasscope.runs.config import load_config
+from biasscope.runs.folder import RunFolder
+from biasscope.runs.jobs import create, open_store
+from playwright.sync_api import sync_playwright
+from world_runs import settings, start, write_sources
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+def apart(work, *args, **options):
+    """`work(...)` in a thread of its own: Playwright's loop runs in this one, and there can be no second."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work, *args, **options).result()
+
+
+@pytest.fixture(scope="module")
+def _chromium():
+    """For one module at a time, so that its loop is gone when other tests need one."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium (make browser)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def _is_fault(said):
+    """An error in the console, but for the browser's own line about a decision that the app has refused."""
+    return said.type == "error" and "status of 409" not in said.text
+
+
+@pytest.fixture
+def visit(_chromium):
+    """Opens a page for somebody, each in a browser profile of its own. What goes wrong in a page fails the test."""
+    contexts, wrong = [], []
+
+    def opened(url, **options):
+        context = _chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+        page.on("console", lambda said: wrong.append(f"{page.url}: {said.text}") if _is_fault(said) else None)
+        page.on("dialog", lambda dialog: (wrong.append(f"{page.url}: dialog {dialog.message}"), dialog.dismiss()))
+        page.goto(url)
+        return page
+
+    opened.wrong = wrong
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+class Served:
+    """An app on a port of its own."""
+
+    def __init__(self, workspace: Path, only: RunFolder | None = None, alone: str | None = "Ada", hosts=LOOPBACK):
+        self.workspace = workspace
+        self.site = Site(workspace, only)
+        person = Reviewer(name=alone, role="admin") if alone else None
+        self.app = create_app(Setting(self.site, workspace / FILE, person), hosts)
+        self.server = uvicorn.Server(
+            uvicorn.Config(self.app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=1)
+        )
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        until = time.monotonic() + 30
+        while not self.server.started and time.monotonic() < until:
+            time.sleep(0.02)
+        self.url = f"http://127.0.0.1:{self.server.servers[0].sockets[0].getsockname()[1]}"
+        return self
+
+    def __exit__(self, *_):
+        self.server.should_exit = True
+        self.thread.join()
+
+    def store(self, run):
+        return _store(next(f for f in self.site.folders() if f.run_id == run))
+
+
+@contextlib.contextmanager
+def _store(folder):
+    store = open_store(folder)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@pytest.fixture
+def serve():
+    """`serve(workspace, ...)`: the app for as long as the test runs."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **options: stack.enter_context(Served(*args, **options))
+
+
+@pytest.fixture(scope="session")
+def _runs(easy, server, tmp_path_factory):
+    data, workspace = tmp_path_factory.mktemp("pairs"), tmp_path_factory.mktemp("workspace")
+    write_sources(data, easy, 24, 60)
+    tests = {"validation": {"seeds": True, "batch": 30, "manipulation_checks": 4, "confirm_share": 0.34}}
+    finished = apart(start, settings(data, workspace, server.url, name="first", orders="both", **tests))
+    assert finished.state == "finished"
+    apart(start, settings(data, workspace, server.url, name="second", seed=3, discovery={"iterations": 1}, **tests))
+    waiting = apart(start, settings(data, workspace, server.url, name="waiting", approve=True))
+    assert waiting.state == "waiting"
+    return workspace
+
+
+@pytest.fixture
+def workspace(_runs, tmp_path):
+    """A copy of the finished and the waiting runs, to change at will."""
+    return Path(shutil.copytree(_runs, tmp_path / "workspace"))
+
+
+@pytest.fixture
+def shared_workspace(_runs):
+    """The runs themselves, for tests that only look."""
+    return _runs
+
+
+@pytest.fixture
+def run_with():
+    """`run_with(workspace, name, *records)`: the folder of a discovery run that holds just these rows."""
+
+    def made(workspace, name, *records, pairs=(), notes=None, kind="discover"):
+        values = {"name": name, "workspace": str(workspace), "judge": "openai:j", "teacher": "openai:t"}
+        values |= {"embedder": "openai:e", "target": {"source": "builtin"}, "test": {"source": "builtin"}}
+        folder = create(load_config(None, (), values))
+        if kind != "discover":
+            folder.config.write_text(yaml.safe_dump({"kind": kind, "name": name}), encoding="utf-8")
+            folder = RunFolder(folder.path)
+        with _store(folder) as store:
+            store.write_pairs(name, "search", pairs)
+            store.write_now(*records)
+            for note, value in (notes or {}).items():
+                store.write_note(name, note, value)
+        return folder
+
+    return made
+
+
+@pytest.fixture
+def benchmark_with(run_with):
+    """`benchmark_with(workspace, name, n)`: a benchmark of n items that wait for annotators."""
+
+    def made(workspace, name="bench", n=6, change=lambda pair: pair):
+        pairs = [
+            change(
+                PreferencePair(
+                    id=f"item{k:03}",
+                    prompt=f"What is {k} + {k}?",
+                    chosen=f"It is {2 * k}.",
+                    rejected=f"Say {2 * k + 1}.",
+                )
+            )
+            for k in range(n)
+        ]
+        items = [
+            Item(
+                id=f"row{p.id}",
+                run_id=name,
+                pair_id=p.id,
+                source_pair_id="source",
+                bias_id="secret-bias",
+                perturbation_id="secret-rewrite",
+                misled=("judge",),
+                misled_before=(),
+                answers="unsettled",
+            )
+            for p in pairs
+        ]
+        return run_with(workspace, name, *pairs, *items, kind="benchmark")
+
+    return made

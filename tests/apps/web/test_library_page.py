@@ -1,0 +1,149 @@
+"""The library page: every bias with its figures, filters, order, search by words and by meaning."""
+
+import pytest
+from biasscope.bias_library.bias import make_bias
+from biasscope.bias_library.diff import decisive
+from biasscope.bias_library.events import Stamp, add
+from biasscope.bias_library.library import append_now, load_library
+from biasscope.core.records import Validation
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+NAMES = "main table.library tbody .name"
+
+
+@pytest.fixture
+def page(serve, visit, shared_workspace):
+    app = serve(shared_workspace)
+    with app.store("first") as store:
+        library, validations = load_library(store, "first"), store.select(Validation, run_id="first")
+    opened = visit(f"{app.url}/runs/first")
+    opened.library, opened.effects = library, decisive(validations)
+    return opened
+
+
+def names(page):
+    return page.locator(NAMES).all_inner_texts()
+
+
+def test_every_bias_is_listed_with_what_the_store_says(page):
+    assert sorted(names(page)) == sorted(entry.bias.name for entry in page.library)
+    for entry in page.library:
+        row = page.locator(f"tr:has(a[href$='/{entry.bias.id}'])")
+        expect(row.locator(".pill")).to_have_text(entry.status)
+        support = row.locator("td[data-label=Support]")
+        expect(support).to_contain_text(str(entry.support.misjudgments))
+        effect = row.locator("td[data-label='Effect, points']")
+        if (found := page.effects.get(entry.bias.id)) is None:
+            expect(effect).to_have_text("not tested")
+        else:
+            expect(effect).to_contain_text(f"{found.effect:+.1f}".replace("-", "−").replace("+0.0", "0.0"))
+            expect(row.locator("svg.interval circle")).to_have_count(1)
+
+
+def test_filters_change_the_list_and_the_address_without_a_new_page(page):
+    page.evaluate("window.same = true")
+    status = next(iter({entry.status for entry in page.library} - {"seed"}))
+    page.get_by_text(status, exact=False).locator("visible=true").first.click()
+    expect(page.locator(".library .pill").first).to_have_text(status)
+    assert set(page.locator(".library .pill").all_inner_texts()) == {status}
+    assert len(names(page)) == sum(entry.status == status for entry in page.library)
+    assert f"status={status}" in page.url
+    page.select_option("[name=origin]", "seed")
+    page.wait_for_url("**origin=seed**")
+    assert page.evaluate("window.same") is True
+    page.reload()
+    expect(page.locator("[name=origin]")).to_have_value("seed")
+
+
+def test_order_by_a_column(page):
+    page.get_by_role("link", name="Effect, points").click()
+    page.wait_for_url("**sort=effect**")
+    expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "descending")
+    tested = [page.effects[e.bias.id] for e in page.library if e.bias.id in page.effects]
+    shown = page.locator(f"{NAMES}").evaluate_all("links => links.map(a => a.href.split('/').pop())")
+    effects = [page.effects[i].effect for i in shown if i in page.effects]
+    assert effects == sorted((v.effect for v in tested), reverse=True)
+    assert all(i in page.effects for i in shown[: len(tested)])
+    page.get_by_role("link", name="Effect, points").click()
+    expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "ascending")
+
+
+def test_search_by_words(page):
+    page.evaluate("window.same = true")
+    page.keyboard.press("/")
+    page.keyboard.type("authorities EXPERTS")
+    expect(page.locator(NAMES)).to_have_count(1)
+    assert names(page) == ["Authority bias"]
+    assert page.evaluate("window.same") is True
+    page.fill("#q", "nothing is called like this")
+    expect(page.get_by_text("No bias fits")).to_be_visible()
+
+
+def test_search_by_meaning_puts_the_nearest_first(page):
+    """The run's own embedder (the planted world's endpoint) gives the query's vector."""
+    target = next(entry for entry in page.library if entry.bias.origin == "discovered" and not entry.merged_into)
+    page.select_option("[name=by]", "meaning")
+    page.fill("#q", target.bias.definition)
+    expect(page.get_by_text("the nearest in meaning first")).to_be_visible()
+    expect(page.locator(NAMES).first).to_have_text(target.bias.name)
+    nearness = [float(t.split()[0]) for t in page.locator("td .sub", has_text="near").all_inner_texts()]
+    assert nearness == sorted(nearness, reverse=True)
+    assert nearness[0] > 0.5
+
+
+def test_without_its_embedder_a_search_by_meaning_says_why_and_searches_words(serve, visit, run_with, tmp_path):
+    folder = run_with(tmp_path, "lonely")
+    with_bias(folder, "Nautical tone", "Images of ships are taken for insight.")
+    app = serve(tmp_path)
+    page = visit(f"{app.url}/runs/lonely?q=ships&by=meaning")
+    expect(page.get_by_role("alert").filter(has_text="search by meaning cannot be used here")).to_be_visible()
+    assert names(page) == ["Nautical tone"]
+
+
+def test_many_biases_come_in_parts(serve, visit, run_with, tmp_path):
+    folder = run_with(tmp_path, "large")
+    for k in range(120):
+        with_bias(folder, f"Habit {k:03}", f"The judge rewards habit number {k}.")
+    app = serve(tmp_path)
+    page = visit(f"{app.url}/runs/large?sort=name")
+    assert names(page) == [f"Habit {k:03}" for k in range(50)]
+    page.keyboard.press("j")
+    expect(page.locator(NAMES).first).to_have_text("Habit 050")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(NAMES).first).to_have_text("Habit 100")
+    assert len(names(page)) == 20
+    page.go_back()
+    expect(page.locator(NAMES).first).to_have_text("Habit 050")
+
+
+def test_a_single_run_opens_at_its_library(serve, visit, shared_workspace):
+    app = serve(shared_workspace)
+    only = next(f for f in app.site.folders() if f.run_id == "second")
+    alone = serve(shared_workspace, only)
+    page = visit(alone.url)
+    expect(page).to_have_url(f"{alone.url}/runs/second")
+    assert page.request.get(f"{alone.url}/runs/first").status == 404
+
+
+def test_the_front_page_lists_the_runs_and_how_they_stand(serve, visit, shared_workspace):
+    page = visit(serve(shared_workspace).url)
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.filter(has_text="waiting").locator(".pill")).to_have_text("waiting")
+    expect(rows.filter(has_text="first").locator(".pill")).to_have_text("finished")
+    page.get_by_role("link", name="decide").click()
+    expect(page.get_by_role("heading", name="Waiting for a decision")).to_be_visible()
+
+
+def with_bias(folder, name, definition):
+    from biasscope.runs.jobs import open_store
+
+    store = open_store(folder)
+    try:
+        library = load_library(store, folder.run_id)
+        stamp = Stamp(folder.run_id, library.next_seq, "biasscope")
+        append_now(store, [add(stamp, make_bias(name, definition, origin="discovered"))])
+    finally:
+        store.close()
