@@ -7,7 +7,7 @@ from ..core.calls import Stage
 from ..core.errors import CallFailed
 from ..core.job import Job
 from ..core.records import ORIGINAL, Bias, Judgment, Order, Perturbation, PreferencePair, bias_arm
-from ..data.order import draw_order
+from ..data.order import judged_orders
 from ..validators.answers import answer_change
 from .judges.protocol import Judge
 from .outcomes import wrong, wrong_in_order
@@ -29,14 +29,9 @@ class Bench(Job):
     both_orders: bool
     """Judge every arm in both orders, else in the pair's drawn one."""
 
-    def order(self, pair: PreferencePair) -> Order:
-        """The pair's drawn order, the same in every arm."""
-        return draw_order(pair.id, self.seed)
-
     def orders(self, pair: PreferencePair) -> tuple[Order, ...]:
         """The orders in which an arm of the pair is judged; one where the judge knows no position."""
-        both = self.both_orders and self.judge.has_position
-        return ("chosen_first", "rejected_first") if both else (self.order(pair),)
+        return judged_orders(pair.id, self.seed, self.both_orders and self.judge.has_position)
 
 
 @dataclass(frozen=True)
@@ -73,6 +68,32 @@ async def keep(bench: Bench, pair: PreferencePair, made: Perturbation, *, stage:
     return made
 
 
+async def judged(
+    job: Job,
+    judge: Judge,
+    pair: PreferencePair,
+    arm: str,
+    text: str,
+    order: Order,
+    *,
+    stage: Stage,
+    perturbation_id: str = "",
+    draw: int = 0,
+) -> Judgment:
+    """One verdict on the pair with `text` as the rejected answer, stored. Raises CallFailed."""
+    judgment = await judge.judge(
+        pair,
+        arm=arm,
+        rejected_text=text,
+        order=order,
+        stage=stage,
+        perturbation_id=perturbation_id,
+        draw=draw,
+    )
+    await job.store.write(judgment)
+    return judgment
+
+
 async def judge_arm(
     bench: Bench,
     pair: PreferencePair,
@@ -84,19 +105,13 @@ async def judge_arm(
     draw: int = 0,
 ) -> Outcome:
     """The judge's verdict on the pair with `text` as the rejected answer, in the pair's order or in both."""
-    judgments = []
-    for order in bench.orders(pair):
-        judgment = await bench.judge.judge(
-            pair,
-            arm=arm,
-            rejected_text=text,
-            order=order,
-            stage=stage,
-            perturbation_id=perturbation.id if perturbation else "",
-            draw=draw,
+    perturbation_id = perturbation.id if perturbation else ""
+    judgments = [
+        await judged(
+            bench, bench.judge, pair, arm, text, order, stage=stage, perturbation_id=perturbation_id, draw=draw
         )
-        await bench.store.write(judgment)
-        judgments.append(judgment)
+        for order in bench.orders(pair)
+    ]
     by_order = tuple(wrong_in_order(j) for j in judgments)
     return Outcome(pair, arm, text, wrong(judgments), by_order, tuple(judgments), perturbation)
 

@@ -10,3 +10,8 @@ def draw_order(pair_id: str, seed: int = 0) -> Order:
     Files put the right answer first by habit (RewardBench in every row), so their positions mean nothing.
     """
     return "chosen_first" if seed_from("order", pair_id, seed) & 1 else "rejected_first"
+
+
+def judged_orders(pair_id: str, seed: int, both: bool) -> tuple[Order, ...]:
+    """The orders in which an arm of a pair is judged: both, or the drawn one."""
+    return ("chosen_first", "rejected_first") if both else (draw_order(pair_id, seed),)

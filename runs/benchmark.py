@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from ..agents.opening import open_teacher
 from ..builders.benchmark.build import Roles, build
 from ..builders.benchmark.funnel import Funnel
 from ..builders.benchmark.settings import BuildSettings
@@ -51,7 +52,7 @@ async def build_benchmark(desk: Desk[BenchmarkConfig]) -> Funnel:
     biases = settled_biases(desk.store, desk.run_id, config.library, config.biases, config.workspace)
     teacher_model = desk.model("teacher", config.teacher)
     roles = Roles(
-        teacher=desk.teacher("teacher", config.teacher),
+        teacher=open_teacher(config.teacher, teacher_model, desk.run_id),
         judges=tuple(desk.judge(f"judge {k}", spec) for k, spec in enumerate(config.judges, 1)),
         panel=tuple(desk.model(f"panel {k}", spec) for k, spec in enumerate(config.panel, 1)) or (teacher_model,),
     )

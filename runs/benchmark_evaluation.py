@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from ..builders.benchmark.evaluate import judge_rows
 from ..builders.benchmark.leaderboard import evaluation_markdown, leaderboard
 from ..builders.benchmark.scores import Evaluation, evaluation
-from ..core.errors import ConfigError, StoreError
+from ..core.errors import ConfigError
 from ..core.ids import content_id
 from ..data.benchmark import BenchmarkRow, read_rows
 from .benchmark_final import FINAL
@@ -17,6 +17,7 @@ from .benchmark_plot import difference_plot
 from .config import JobConfig, JudgeField
 from .folder import RunFolder, find_run
 from .jobs import Desk, JobOutcome, Listener, drive_job
+from .report.write import write_files
 
 PLOT = "difference"
 
@@ -88,15 +89,7 @@ def write_evaluation(found: Evaluation, folder: Path) -> dict[str, Path]:
     if plot:
         files["svg"] = (f"plots/{PLOT}.svg", plot.file_svg.encode())
         files["png"] = (f"plots/{PLOT}.png", plot.png)
-    paths = {}
-    try:
-        for key, (name, content) in files.items():
-            paths[key] = folder / name
-            paths[key].parent.mkdir(parents=True, exist_ok=True)
-            paths[key].write_bytes(content)
-    except OSError as error:
-        raise StoreError(f"the evaluation cannot be written to {str(folder)!r}: {error.strerror or error}") from error
-    return paths
+    return write_files(folder, files, "evaluation")
 
 
 def _rows_hash(rows: list[BenchmarkRow]) -> str:

@@ -9,7 +9,7 @@ from ..builders.annotating import annotations
 from ..builders.benchmark.card import Making
 from ..builders.benchmark.finalize import Final, finalise
 from ..builders.benchmark.publish import final_rows, publish
-from ..core.errors import DataError
+from ..core.errors import DataError, StoreError
 from ..core.records import Item
 from ..core.store import Store
 from ..data.benchmark import public_name
@@ -56,7 +56,10 @@ def _finalise(folder: RunFolder, config: BenchmarkConfig, store: Store, without_
     rows = final_rows(store, final, making)
     out = folder.path / FINAL
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    warnings = publish(out, rows, final, funnel, making, labels, today)
+    try:
+        warnings = publish(out, rows, final, funnel, making, labels, today)
+    except OSError as error:
+        raise StoreError(f"the final set cannot be written to {str(out)!r}: {error.strerror or error}") from error
     store.write_note(run_id, "final", {"items": len(rows), "human_verified": final.human_verified})
     return Finished(out, len(rows), final, tuple(warnings))
 

@@ -23,8 +23,7 @@ from ..agents.engines.gguf import resolve
 from ..agents.engines.opening import open_model
 from ..agents.engines.reference import ModelSpec
 from ..agents.judges.protocol import Judge
-from ..agents.opening import JudgeSpec, TeacherSpec, open_judge, open_teacher
-from ..agents.teacher import Teacher
+from ..agents.opening import JudgeSpec, TeacherSpec, open_judge
 from ..core.calls import Model
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.job import Job
@@ -152,10 +151,6 @@ class Desk(Generic[C]):
         self.models[role] = "rules"
         return None
 
-    def teacher(self, role: str, spec: TeacherSpec) -> Teacher:
-        """Open a teacher."""
-        return open_teacher(spec, self.teacher_model(role, spec), self.run_id)
-
     def embedder(self, spec: ModelSpec) -> Embedder:
         """Open the embedder."""
         embedder = open_embedder(spec, self.store)
@@ -224,13 +219,18 @@ def drive_job(
                     desk.ended("budget", str(reached))
                     return JobOutcome(folder, "budget", str(reached), None)
                 except BrokenMachine as broken:
-                    with contextlib.suppress(StoreError):  # it may be the store that is broken
-                        desk.store.write_note(desk.run_id, "outcome", {"state": "stopped", "reason": str(broken)})
+                    note_broken(desk.store, desk.run_id, broken)
                     raise
                 desk.ended("finished", "")
                 return JobOutcome(folder, "finished", "", result)
 
     return asyncio.run(drive())
+
+
+def note_broken(store: Store, run_id: str, broken: BrokenMachine) -> None:
+    """Keep why a job stopped, unless it is the store that is broken."""
+    with contextlib.suppress(StoreError):
+        store.write_note(run_id, "outcome", {"state": "stopped", "reason": str(broken)})
 
 
 @contextmanager

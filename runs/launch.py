@@ -1,7 +1,6 @@
 """Start and resume runs: from a configuration to an outcome and a report."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from langgraph.types import Command
 from ..agents.opening import open_teacher
 from ..agents.verifier import LLMVerifier, RulesVerifier
 from ..bias_library.features import load_features, user_features
-from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
+from ..core.errors import BrokenMachine, BudgetReached, ConfigError
 from ..core.records import Bias
 from ..graph.build import build
 from ..graph.checkpoints import open_checkpoints
@@ -23,7 +22,7 @@ from . import jobs
 from .config import RunConfig, load_config
 from .folder import RunFolder
 from .inputs import features_hash, load_pairs, start_library
-from .jobs import Listener, State, change, locked
+from .jobs import Listener, State, change, locked, note_broken
 from .planned import read_plan
 from .report import write_report
 
@@ -112,8 +111,7 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
         except BudgetReached as reached:
             return Outcome(folder, "budget", str(reached))
         except BrokenMachine as broken:
-            with contextlib.suppress(StoreError):  # it may be the store that is broken
-                context.store.write_note(folder.run_id, "outcome", {"state": "stopped", "reason": str(broken)})
+            note_broken(context.store, folder.run_id, broken)
             raise
         if interrupts := result.get("__interrupt__"):
             return _waiting(context, folder, interrupts)

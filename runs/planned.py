@@ -58,16 +58,15 @@ class Plan(BaseModel):
     @property
     def total(self) -> StagePlan:
         """The sum over the stages."""
-        nothing = Span(low=0, high=0)
         costs = [s.cost for s in self.stages if s.cost is not None]
         return StagePlan(
             role="all",
             stage="all",
-            calls=_sum([s.calls for s in self.stages]),
-            prompt_tokens=_sum([s.prompt_tokens for s in self.stages]),
-            completion_tokens=_sum([s.completion_tokens for s in self.stages]),
-            cost=_sum(costs) if costs else None,
-            seconds=_sum([s.seconds for s in self.stages]) if self.stages else nothing,
+            calls=summed([s.calls for s in self.stages]),
+            prompt_tokens=summed([s.prompt_tokens for s in self.stages]),
+            completion_tokens=summed([s.completion_tokens for s in self.stages]),
+            cost=summed(costs) if costs else None,
+            seconds=summed([s.seconds for s in self.stages]),
         )
 
 
@@ -91,7 +90,8 @@ def read_plan(config: RunConfig) -> Plan | None:
     return Plan.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def _sum(spans: Sequence[Span]) -> Span:
+def summed(spans: Sequence[Span]) -> Span:
+    """Stages together."""
     total = Span(low=0, high=0)
     for span in spans:
         total = total.plus(span)

@@ -60,7 +60,11 @@ def fit(
     with warnings.catch_warnings():
         # The libraries' notes to each other on names that will change.
         warnings.filterwarnings("ignore", category=FutureWarning, module=r"(trl|transformers|peft|accelerate)\b")
-        return _fit(settings, names, needed, make, tell)
+        torch.set_flush_denormal(True)  # denormal numbers make a CPU crawl
+        try:
+            return _fit(settings, names, needed, make, tell)
+        finally:
+            torch.set_flush_denormal(False)  # what else this process computes keeps IEEE arithmetic
 
 
 def _fit(
@@ -72,7 +76,6 @@ def _fit(
 ) -> Trained:
     folder = TrainingFolder(settings.output.expanduser().resolve())
     disable_progress_bar()
-    torch.set_flush_denormal(True)  # denormal numbers make a CPU crawl
     state = PartialState(cpu=settings.cpu)
     split = _first(
         state,

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from scipy.stats import norm, t
 
 from ..core.errors import DataError
+from .contrasts import Floats
 from .mcnemar import paired_interval
 from .proportions import wilson
 from .rates import Rate
-
-Floats = npt.NDArray[np.float64]
 
 
 def cluster_rate(values: npt.ArrayLike, groups: Sequence[Hashable], level: float = 0.95) -> Rate:

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from ..core.errors import DataError
-from .clusters import Floats, cluster_rate
+from .clusters import cluster_rate
+from .contrasts import Floats
 from .rates import Rate
 
 CHANCE = 0.5

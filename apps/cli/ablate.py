@@ -10,7 +10,7 @@ from ...runs.analyses.ablation import ablate as run_ablation
 from ...runs.analyses.ablation import plan_ablation
 from ...runs.analyses.ablation_table import ablation_markdown
 from .live import live
-from .options import AsJson
+from .options import AsJson, OwnWorkspace
 
 
 def ablate(
@@ -26,10 +26,7 @@ def ablate(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting in all; repeatable.")
     ] = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
-    ] = None,
+    workspace: OwnWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Run variants of one configuration and compare them; the same command again goes on where it was stopped."""

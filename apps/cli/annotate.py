@@ -11,16 +11,15 @@ from rich.text import Text
 
 from ...builders.annotating import import_decisions, progress, queue, tasks
 from ...core.errors import ConfigError
-from ...core.store import Store
-from ...core.visible import one_line
 from ...data.annotation_export import FORMATS, export_tasks
 from ...data.annotation_import import read_decisions
 from ...runs.benchmark import BenchmarkConfig
 from ...runs.config import load_config
-from ...runs.folder import RunFolder, find_run
-from ...runs.jobs import open_store
+from ...runs.folder import find_run
 from ...validators.adjudication import annotator_name, independent_agreement
+from .opened import opened_store
 from .options import DEFAULT_WORKSPACE, Workspace
+from .starting import say_safely
 
 app = typer.Typer(no_args_is_help=True, help="What people say about a benchmark's items.")
 
@@ -38,23 +37,24 @@ def export(
     """Write tasks and guidelines for one annotator: new items, reviews of what others disagree on, adjudications."""
     if format not in FORMATS:
         raise ConfigError(f"--format {format!r}: there are {', '.join(FORMATS)}")
-    folder, store = _opened(run, workspace)
-    try:
+    folder = find_run(run, workspace, kind="benchmark")
+    with opened_store(str(folder.path), workspace, "benchmark") as (store, run_id):
         seed = load_config(folder.config, kind=BenchmarkConfig).seed
         name = annotator_name(annotator)
-        wanted = queue(store, folder.run_id, name)
-        made = tasks(store, folder.run_id, wanted, seed)
-    finally:
-        store.close()
+        wanted = queue(store, run_id, name)
+        made = tasks(store, run_id, wanted, seed)
     console = Console()
     if not made:
-        _say(console, f"nothing to label for {name}: see `biasscope benchmark annotate status {folder.run_id}`")
+        say_safely(console, f"nothing to label for {name}: see `biasscope benchmark annotate status {folder.run_id}`")
         return
     target = out or folder.path / "annotation" / "".join(c if c.isalnum() else "-" for c in name)
-    files = export_tasks(target, format, made, annotator=name, name=folder.run_id)
+    try:
+        files = export_tasks(target, format, made, annotator=name, name=folder.run_id)
+    except OSError as error:
+        raise ConfigError(f"--out {target}: cannot be written: {error.strerror or error}") from None
     rounds = [task.round for task in made]
     counts = ", ".join(f"{rounds.count(r)} {r}" for r in dict.fromkeys(rounds))
-    _say(console, f"{len(made)} tasks ({counts}) in {files[0]}; guidelines in {files[-1]}")
+    say_safely(console, f"{len(made)} tasks ({counts}) in {files[0]}; guidelines in {files[-1]}")
 
 
 @app.command("import")
@@ -73,26 +73,18 @@ def import_(
     """Add decisions to the benchmark: all of the file or nothing, and the same file twice only once."""
     decisions = read_decisions(file)
     people = _names(names) if names else {}
-    folder, store = _opened(run, workspace)
-    try:
-        found = import_decisions(
-            store, folder.run_id, decisions, annotator=annotator, names=people, by_program=by_program
-        )
-    finally:
-        store.close()
+    with opened_store(run, workspace, "benchmark") as (store, run_id):
+        found = import_decisions(store, run_id, decisions, annotator=annotator, names=people, by_program=by_program)
     who = ", ".join(found.annotators) or "nobody"
-    _say(Console(), f"{found.added} annotations added, {found.repeated} known already; by {who}")
+    say_safely(Console(), f"{found.added} annotations added, {found.repeated} known already; by {who}")
 
 
 @app.command("status")
 def status(run: Benchmark = "latest", workspace: Workspace = DEFAULT_WORKSPACE) -> None:
     """How far people are, and how much they agree."""
-    folder, store = _opened(run, workspace)
-    try:
-        people = progress(store, folder.run_id)
-        programs = progress(store, folder.run_id, people_only=False)
-    finally:
-        store.close()
+    with opened_store(run, workspace, "benchmark") as (store, run_id):
+        people = progress(store, run_id)
+        programs = progress(store, run_id, people_only=False)
     console = Console()
     table = Table("items", "number")
     for label in ("different", "same", "broken", "unsure"):
@@ -103,14 +95,14 @@ def status(run: Benchmark = "latest", workspace: Workspace = DEFAULT_WORKSPACE) 
     console.print(table)
     found = independent_agreement(people.values())
     if found.items:
-        _say(
+        say_safely(
             console,
             f"two independent labels on {found.items} items: raw agreement {100 * found.raw:.1f} % (95 % interval "
             f"{100 * found.interval[0]:.1f} to {100 * found.interval[1]:.1f}), Fleiss' kappa {found.kappa:.2f}",
         )
     by_programs = sum(programs[i].label is not None and people[i].label is None for i in people)
     if by_programs:
-        _say(console, f"{by_programs} items are decided by programs only")
+        say_safely(console, f"{by_programs} items are decided by programs only")
 
 
 def _names(path: Path) -> dict[str, str]:
@@ -121,12 +113,3 @@ def _names(path: Path) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         raise ConfigError(f'--names {path}: an object such as {{"17": "Ada"}} is needed')
     return found
-
-
-def _opened(run: str, workspace: Path) -> tuple[RunFolder, Store]:
-    folder = find_run(run, workspace, kind="benchmark")
-    return folder, open_store(folder)
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(one_line(text, 2000), highlight=False, markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ...builders.benchmark.funnel import STEP_NAMES, Funnel
 from ...builders.benchmark.scores import Evaluation, Figure
-from ...core.errors import ConfigError, UserError
+from ...core.errors import ConfigError
 from ...core.ids import canonical_json
 from ...core.visible import one_line
 from ...data.push import push_folder
@@ -19,22 +19,17 @@ from ...runs.benchmark_evaluation import Evaluated, EvaluationConfig, run_evalua
 from ...runs.benchmark_final import FINAL, finalise_run
 from ...runs.config import load_config
 from ...runs.folder import RunFolder, find_run
-from ...runs.jobs import JobOutcome, create, forget_unstarted, open_store, settle_models
+from ...runs.jobs import JobOutcome
 from . import annotate
 from .live import live
-from .options import DEFAULT_WORKSPACE, AsJson, Workspace
+from .opened import opened_store
+from .options import DEFAULT_WORKSPACE, AsJson, OwnWorkspace, Settings, Workspace
+from .starting import say_safely, start
 
 app = typer.Typer(no_args_is_help=True, help="Hard benchmarks from validated biases.")
 app.add_typer(annotate.app, name="annotate")
 
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-]
 Benchmark = Annotated[str, typer.Argument(metavar="RUN", help="Name or folder of a benchmark's run, or `latest`.")]
-OwnWorkspace = Annotated[
-    Path | None,
-    typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
-]
 
 
 @app.command("build")
@@ -75,13 +70,7 @@ def build(
     }
     if config is None and not (source and teacher and judge):
         raise ConfigError("nothing to build: give a CONFIG.yaml, or --source, --teacher and --judge")
-    made, notices = settle_models(load_config(config, set_ or (), _there(given), kind=BenchmarkConfig))
-    folder = _started(create(made), notices)
-    try:
-        resume_build(folder)
-    except UserError:
-        forget_unstarted(folder)
-        raise
+    start(load_config(config, set_ or (), _there(given), kind=BenchmarkConfig), Console(), resume_build)
 
 
 def resume_build(folder: RunFolder) -> None:
@@ -92,7 +81,7 @@ def resume_build(folder: RunFolder) -> None:
     _stop_at_budget(console, outcome)
     if outcome.result is not None:
         _show_funnel(console, outcome.result)
-        _say(console, f"next: biasscope benchmark annotate export {folder.run_id} --annotator NAME")
+        say_safely(console, f"next: biasscope benchmark annotate export {folder.run_id} --annotator NAME")
 
 
 @app.command("show")
@@ -105,13 +94,9 @@ def show(
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> None:
     """The funnel: how many variants came how far, and why the others did not."""
-    folder = find_run(run, workspace, kind="benchmark")
-    store = open_store(folder)
-    try:
-        funnel = stored_funnel(store, folder.run_id)
-        left_out = left_out_rows(store, folder.run_id) if drops else []
-    finally:
-        store.close()
+    with opened_store(run, workspace, "benchmark") as (store, run_id):
+        funnel = stored_funnel(store, run_id)
+        left_out = left_out_rows(store, run_id) if drops else []
     if drops:
         for row in left_out:
             typer.echo(canonical_json(row))
@@ -138,11 +123,13 @@ def finalize(
     console = Console()
     done = finalise_run(folder, without_people=without_people)
     verified = "human-verified" if done.final.human_verified else "not human-verified"
-    _say(console, f"{done.items} items, {verified}, {len(done.final.drops)} left out by annotators, in {done.folder}")
+    say_safely(
+        console, f"{done.items} items, {verified}, {len(done.final.drops)} left out by annotators, in {done.folder}"
+    )
     for warning in done.warnings:
-        _say(console, f"warning: {warning}")
+        say_safely(console, f"warning: {warning}")
     if push_to:
-        _say(console, f"pushed to {push_folder(folder.path / FINAL, push_to, private=not public)}")
+        say_safely(console, f"pushed to {push_folder(folder.path / FINAL, push_to, private=not public)}")
 
 
 @app.command("evaluate")
@@ -167,13 +154,7 @@ def evaluate(
         "name": name,
         "workspace": str(workspace) if workspace else None,
     }
-    made, notices = settle_models(load_config(config, set_ or (), _there(given), kind=EvaluationConfig))
-    folder = _started(create(made), notices)
-    try:
-        resume_evaluation(folder)
-    except UserError:
-        forget_unstarted(folder)
-        raise
+    start(load_config(config, set_ or (), _there(given), kind=EvaluationConfig), Console(), resume_evaluation)
 
 
 def resume_evaluation(folder: RunFolder) -> None:
@@ -185,8 +166,10 @@ def resume_evaluation(folder: RunFolder) -> None:
     if outcome.result is not None:
         console.print(_leaderboard(outcome.result.evaluation))
         if any(score.chose_items for score in outcome.result.evaluation.judges):
-            _say(console, "† the items were chosen because this judge erred on them: not comparable with the others")
-        _say(console, f"page: {outcome.result.files['markdown']}")
+            say_safely(
+                console, "† the items were chosen because this judge erred on them: not comparable with the others"
+            )
+        say_safely(console, f"page: {outcome.result.files['markdown']}")
 
 
 def _leaderboard(found: Evaluation) -> Table:
@@ -218,17 +201,11 @@ def _show_funnel(console: Console, funnel: Funnel) -> None:
     console.print(table)
 
 
-def _started(folder: RunFolder, notices: list[str]) -> RunFolder:
-    console = Console()
-    for notice in notices:
-        _say(console, notice)
-    _say(console, f"run {folder.run_id} in {folder.path}")
-    return folder
-
-
 def _stop_at_budget(console: Console, outcome: JobOutcome[Any]) -> None:
     if outcome.state == "budget":
-        _say(console, f"not finished: {outcome.reason}; `biasscope resume {outcome.folder.run_id}` goes on with it")
+        say_safely(
+            console, f"not finished: {outcome.reason}; `biasscope resume {outcome.folder.run_id}` goes on with it"
+        )
         raise typer.Exit(4)
 
 
@@ -242,7 +219,3 @@ def _percent(value: float | None) -> str:
 
 def _span(figure: Figure) -> str:
     return "-" if figure.value is None else f"{100 * figure.low:.1f} to {100 * figure.high:.1f}"
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(one_line(text, 2000), highlight=False, markup=False, soft_wrap=True)

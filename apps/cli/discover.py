@@ -7,14 +7,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ...core.errors import ConfigError, UserError
+from ...core.errors import ConfigError
 from ...runs.config import JobConfig, load_config
 from ...runs.folder import RunFolder, find_run
-from ...runs.jobs import change, create, forget_unstarted, locked, settle_models
+from ...runs.jobs import change, locked
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
 from .live import live
-from .options import DEFAULT_WORKSPACE, Workspace
+from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
+from .starting import say, start
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
 CONTINUE: dict[str, Callable[[RunFolder], None]] = {}
@@ -24,9 +25,7 @@ Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub da
 
 def discover(
     config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of the run.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-    ] = None,
+    set_: Settings = None,
     judge: Reference = None,
     teacher: Reference = None,
     verifier: Reference = None,
@@ -40,10 +39,7 @@ def discover(
     approve: Annotated[
         bool | None, typer.Option("--approve", help="Stop before biases are admitted and wait for a decision.")
     ] = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
-    ] = None,
+    workspace: OwnWorkspace = None,
 ) -> None:
     """Find the biases of a judge: perturb, let it err, name, validate, repeat."""
     given: dict[str, Any] = {
@@ -65,19 +61,13 @@ def discover(
     if config is None and judge is None:
         raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge, --teacher and --target")
     made = load_config(config, set_ or (), {k: v for k, v in given.items() if v is not None})
-    made, notices = settle_models(made)
-    folder = create(made)
     console = Console()
-    for notice in notices:
-        console.print(notice, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"run {folder.run_id} in {folder.path}", highlight=False, markup=False, soft_wrap=True)
-    try:
+
+    def drive(folder: RunFolder) -> Outcome:
         with live(console) as listener:
-            outcome = run(folder, listener=listener)
-    except UserError:
-        forget_unstarted(folder)
-        raise
-    show(console, outcome)
+            return run(folder, listener=listener)
+
+    show(console, start(made, console, drive))
 
 
 def resume(
@@ -128,17 +118,15 @@ def show(console: Console, outcome: Outcome) -> None:
         report = load_report(outcome.files["json"])
         console.print(summary_table(report))
         for warning in report.headline.warnings:
-            console.print(f"note: {warning}", highlight=False, markup=False, soft_wrap=True)
-        console.print(f"report: {outcome.files['html']}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"note: {warning}")
+        say(console, f"report: {outcome.files['html']}")
     name = outcome.folder.run_id
     if outcome.state == "budget":
-        console.print(f"inconclusive: {outcome.reason}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"inconclusive: {outcome.reason}")
         raise typer.Exit(4)
     if outcome.state == "waiting":
-        console.print(
+        say(
+            console,
             f"{outcome.reason}; decide with `biasscope resume {name} --approve NAME ...`, `--approve all` or "
             "`--reject-all`",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
         )

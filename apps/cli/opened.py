@@ -11,9 +11,9 @@ from ...runs.jobs import open_store
 
 
 @contextmanager
-def opened_store(run: str, workspace: Path) -> Iterator[tuple[Store, str]]:
-    """The store that holds a run, and the run's id."""
-    folder = find_run(run, workspace)
+def opened_store(run: str, workspace: Path, kind: str = "discover") -> Iterator[tuple[Store, str]]:
+    """The store that holds a job of that kind, and the job's id."""
+    folder = find_run(run, workspace, kind)
     store = open_store(folder)
     try:
         yield store, folder.run_id

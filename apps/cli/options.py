@@ -15,6 +15,13 @@ RunName = Annotated[
 ]
 Run = Annotated[str | None, typer.Option("--run", "-r", help="The same as RUN.")]
 BiasName = Annotated[str, typer.Argument(metavar="BIAS", help="Id, start of an id, or name.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
+]
+OwnWorkspace = Annotated[
+    Path | None,
+    typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 DEFAULT_WORKSPACE = Path("biasscope-workspace")

@@ -13,14 +13,13 @@ from ...runs.config import load_config
 from ...runs.jobs import settle_models
 from ...runs.plan import NEW_BIASES, PROBE_PAIRS, make_plan
 from ...runs.planned import Plan, Span, StagePlan, save_plan
-from .options import AsJson
+from .options import AsJson, Settings
+from .starting import say
 
 
 def plan(
     config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="Configuration of the run.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-    ] = None,
+    set_: Settings = None,
     probe: Annotated[int, typer.Option(help="Pairs of the small run that is measured.")] = PROBE_PAIRS,
     new_biases: Annotated[
         str, typer.Option(metavar="LOW-HIGH", help="Biases expected to be tested beyond those given.")
@@ -40,8 +39,8 @@ def plan(
         table.add_row(*(Text(cell) for cell in _cells(line)))
     console.print(table)
     for sentence in _sentences(found):
-        console.print(sentence, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"kept in {path}", highlight=False, markup=False, soft_wrap=True)
+        say(console, sentence)
+    say(console, f"kept in {path}")
 
 
 def _range(text: str) -> tuple[int, int]:

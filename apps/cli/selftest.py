@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ...runs.selftest import LARGE, Rate, Score, as_json, selftest, summarise_scores
 from ...simulation.world import load_world
+from .options import Settings
 
 
 def run_selftest(
@@ -21,9 +22,7 @@ def run_selftest(
     first_seed: Annotated[int, typer.Option(help="The first seed; the others follow.")] = 1,
     target_pairs: Annotated[int, typer.Option(min=2, help="Pairs to search for biases on.")] = 300,
     test_pairs: Annotated[int, typer.Option(min=2, help="Pairs to validate and confirm them on.")] = 450,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-    ] = None,
+    set_: Settings = None,
     workspace: Annotated[
         Path | None, typer.Option("--workspace", "-w", help="Keep the runs there; discarded when left out.")
     ] = None,

@@ -13,6 +13,7 @@ from rich.text import Text
 from ...runs.config import load_config
 from ...training.needs import need_extra
 from ...training.settings import DpoSettings, GrpoSettings, RewardSettings, SftSettings, TrainingSettings
+from .options import Settings
 
 if TYPE_CHECKING:
     from ...training.fit import Trained
@@ -21,14 +22,11 @@ app = typer.Typer(help="Train judges and scorers (extra `train`).", no_args_is_h
 S = TypeVar("S", bound=TrainingSettings)
 
 Config = Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="Settings of the training.")]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-]
 _SHOWN = ("loss", "accuracy", "rewards/accuracies", "reward", "eval_loss", "eval_accuracy", "eval_reward")
 
 
 @app.command("dpo")
-def dpo(config: Config, set_: Set = None) -> None:
+def dpo(config: Config, set_: Settings = None) -> None:
     """Direct preference optimisation on biased pairs. The same command again goes on where it stopped."""
     settings = _settings(config, set_, DpoSettings)
     from ...training.dpo import train_dpo
@@ -37,7 +35,7 @@ def dpo(config: Config, set_: Set = None) -> None:
 
 
 @app.command("sft")
-def sft(config: Config, set_: Set = None) -> None:
+def sft(config: Config, set_: Settings = None) -> None:
     """Supervised fine-tuning on the teacher's reasoning: the cold start before GRPO."""
     settings = _settings(config, set_, SftSettings)
     from ...training.sft import train_sft
@@ -46,7 +44,7 @@ def sft(config: Config, set_: Set = None) -> None:
 
 
 @app.command("grpo")
-def grpo(config: Config, set_: Set = None) -> None:
+def grpo(config: Config, set_: Settings = None) -> None:
     """Group relative policy optimisation: rewarded are the right verdict and reasons before it."""
     settings = _settings(config, set_, GrpoSettings)
     from ...agents.grading import right_verdict, well_formed
@@ -56,7 +54,7 @@ def grpo(config: Config, set_: Set = None) -> None:
 
 
 @app.command("reward")
-def reward(config: Config, set_: Set = None) -> None:
+def reward(config: Config, set_: Settings = None) -> None:
     """A scorer of answers: InfoNCE or Bradley-Terry on original and biased rejected answers."""
     settings = _settings(config, set_, RewardSettings)
     from ...training.reward import train_reward

@@ -28,7 +28,7 @@ def go_on(folder: RunFolder, waiting: Sequence[str], approved: Sequence[str], au
     if not clean(reason):
         raise LibraryError("a decision needs a reason; write one")
     chosen = [f"--approve={bias_id}" for bias_id in approved] or ["--reject-all"]
-    command = [sys.executable, "-m", "biasscope.apps.cli", "resume", str(folder.path), *chosen]
+    command = [sys.executable, "-m", "biasscope", "resume", str(folder.path), *chosen]
     command += [f"--author={clean(author)}", f"--reason={clean(reason)}"]
     with (folder.path / LOG).open("wb") as log:
         _started[folder.path] = subprocess.Popen(

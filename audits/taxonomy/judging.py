@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...agents.arms import judged
 from ...agents.judges.protocol import Judge
 from ...core.job import Job
 from ...core.records import ORIGINAL, Judgment, Order, PreferencePair
-from ...data.order import draw_order
+from ...data.order import judged_orders
 from .suite import Suite
 
 STAGE = "audit"
@@ -28,10 +29,7 @@ async def judge_suite(job: Job, judge: Judge, suite: Suite, *, both_orders: bool
     """Store a judgment for every pair, arm and order of the suite; failures become rows."""
 
     async def work(task: _Task) -> None:
-        made = await judge.judge(
-            task.pair, arm=task.arm, rejected_text=task.pair.rejected, order=task.order, stage="audit"
-        )
-        await job.store.write(made)
+        await judged(job, judge, task.pair, task.arm, task.pair.rejected, task.order, stage="audit")
 
     tasks = list({task.key: task for task in _tasks(job, suite, both_orders and judge.has_position)}.values())
     await job.run_all(STAGE, tasks, work, lambda task: task.key)
@@ -39,8 +37,7 @@ async def judge_suite(job: Job, judge: Judge, suite: Suite, *, both_orders: bool
 
 def _tasks(job: Job, suite: Suite, both: bool) -> Iterator[_Task]:
     for entry in suite.entries:
-        drawn = draw_order(entry.base.id, job.seed)
-        usual: tuple[Order, ...] = ("chosen_first", "rejected_first") if both else (drawn,)
+        usual = judged_orders(entry.base.id, job.seed, both)
         for order in (entry.reference,) if entry.reference else usual:
             yield _Task(entry.base, ORIGINAL, order)
         for order in (entry.order,) if entry.order else usual:

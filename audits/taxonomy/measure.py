@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...bias_library.taxonomy import taxonomy
 from ...core.job import Job
 from ...core.records import ORIGINAL
+from ...data.order import judged_orders
 from ...validators.contrasts import Floats, contrast
 from ...validators.mcnemar import mcnemar_p, paired_interval
 from ...validators.proportions import wilson
@@ -17,7 +18,7 @@ from ...validators.sensitivity import corrected, flip_table, margin_change, over
 from ...validators.text_controls import length_ratio
 from .entries import Entry
 from .judging import judgments_by_pair
-from .outcomes import Outcomes, outcomes_of, seen, usual_orders
+from .outcomes import Outcomes, outcomes_of, seen
 from .result import Against, BiasResult, CueResult, Margin, OverallResult, Rate, TaxonomyResult
 from .settings import judge_kind
 from .suite import Suite, SuiteCount
@@ -48,7 +49,7 @@ def measure(
     results = [r.model_copy(update={"p_corrected": adjusted[r.name]}) for r in results]
     core = [r for r in results if r.core]
     bases = {entry.base.id: entry.base for entry in suite.entries}.values()
-    originals = seen([(b.id, ORIGINAL, usual_orders(b, job.seed, both)) for b in bases], judgments)
+    originals = seen([(b.id, ORIGINAL, judged_orders(b.id, job.seed, both)) for b in bases], judgments)
     right, n = int((originals.wrong < 0.5).sum()), int((~np.isnan(originals.wrong)).sum())
     return TaxonomyResult(
         kind=judge_kind(has_position),

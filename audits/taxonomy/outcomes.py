@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...agents.outcomes import wrong
-from ...core.records import ORIGINAL, Judgment, Order, PreferencePair
-from ...data.order import draw_order
+from ...core.records import ORIGINAL, Judgment, Order
+from ...data.order import judged_orders
 from ...validators.contrasts import CLIP, Floats
 from .entries import Entry
 from .result import Verdicts
@@ -51,18 +51,13 @@ class Outcomes:
     control: Seen
 
 
-def usual_orders(base: PreferencePair, seed: int, both: bool) -> tuple[Order, ...]:
-    """The orders of an audit for one pair."""
-    return ("chosen_first", "rejected_first") if both else (draw_order(base.id, seed),)
-
-
 def outcomes_of(entries: Sequence[Entry], judgments: Judgments, seed: int, both: bool) -> Outcomes:
     """Look the entries' judgments up."""
     original: list[Wanted | None] = []
     biased: list[Wanted | None] = []
     control: list[Wanted | None] = []
     for entry in entries:
-        usual = usual_orders(entry.base, seed, both)
+        usual = judged_orders(entry.base.id, seed, both)
         orders = (entry.order,) if entry.order else usual
         original.append((entry.base.id, ORIGINAL, (entry.reference,) if entry.reference else usual))
         biased.append((entry.pair.id, entry.arm, orders))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...agents import arms
 from ...agents.judges.protocol import Judge
 from ...core.calls import Stage
 from ...core.job import Job
@@ -35,16 +36,9 @@ def orders_of(judge: Judge, pair: PreferencePair, seed: int) -> tuple[Order, ...
 
 async def judged(job: Job, judge: Judge, shown: Shown, order: Order, stage: Stage) -> Judgment:
     """One judgment, stored. Raises CallFailed."""
-    judgment = await judge.judge(
-        shown.pair,
-        arm=shown.arm,
-        rejected_text=shown.text,
-        order=order,
-        stage=stage,
-        perturbation_id=shown.perturbation_id,
+    return await arms.judged(
+        job, judge, shown.pair, shown.arm, shown.text, order, stage=stage, perturbation_id=shown.perturbation_id
     )
-    await job.store.write(judgment)
-    return judgment
 
 
 async def is_misled(job: Job, judge: Judge, shown: Shown, stage: Stage = "judge") -> tuple[bool, str]:

@@ -51,19 +51,22 @@ def publish(
     annotations: Iterable[Annotation],
     date: str,
 ) -> list[str]:
-    """Write everything into `folder`, in place of what an earlier call wrote there; returns the card's warnings."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    write_rows(folder, rows)
+    """Write everything into `folder`, in place of what an earlier call wrote there; returns the card's warnings.
+
+    The old files stand until the new ones are whole.
+    """
+    new = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(new, ignore_errors=True)
+    write_rows(new, rows)
     audit = audit_rows(rows, making.seed)
     card = benchmark_card(rows, final, funnel, making, audit)
-    (folder / CARD).write_text(card_markdown(card), encoding="utf-8")
-    (folder / GUIDELINES).write_text(guidelines(), encoding="utf-8")
-    with (folder / LABELS).open("w", encoding="utf-8") as handle:
+    (new / CARD).write_text(card_markdown(card), encoding="utf-8")
+    (new / GUIDELINES).write_text(guidelines(), encoding="utf-8")
+    with (new / LABELS).open("w", encoding="utf-8") as handle:
         for line in _without_names(annotations):
             handle.write(json.dumps(line, ensure_ascii=False) + "\n")
     document = croissant(
-        folder,
+        new,
         name=making.title,
         description=card.summary,
         licence=making.licence,
@@ -72,7 +75,9 @@ def publish(
         fields=[FieldInfo(name, info.description or "") for name, info in BenchmarkRow.model_fields.items()],
         others=(JSONL, GUIDELINES, LABELS),
     )
-    (folder / METADATA).write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+    (new / METADATA).write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    new.rename(folder)
     return list(card.warnings)
 
 

@@ -8,6 +8,7 @@ from ...core.calls import Usage
 from ...core.errors import UserError
 from ...core.records import Failure
 from ...core.store import Store
+from ..planned import Plan
 from .biases import bias_entries, rounded
 from .contrasts import contrast_rounds
 from .diff import cut
@@ -55,7 +56,7 @@ def collect(store: Store, run_id: str) -> Report:
         failures=tuple(failures),
         usage=tuple(usage),
         total=_total(usage),
-        planned=planned_rows(_dict(store.note(run_id, "plan")), usage),
+        planned=planned_rows(Plan.model_validate(plan), usage) if (plan := store.note(run_id, "plan")) else (),
         data=tuple(_data(store, run_id)),
         made_with=tuple(_made_with(manifest)),
     )

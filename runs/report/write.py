@@ -1,5 +1,6 @@
 """The report's files."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from ...core.errors import StoreError
@@ -27,6 +28,11 @@ def write_report(store: Store, run_id: str, folder: Path) -> dict[str, Path]:
     for name, plot in plots.items():
         files[f"plot:{name}:svg"] = (f"plots/{name}.svg", plot.file_svg.encode())
         files[f"plot:{name}:png"] = (f"plots/{name}.png", plot.png)
+    return write_files(folder, files, "report")
+
+
+def write_files(folder: Path, files: Mapping[str, tuple[str, bytes]], what: str) -> dict[str, Path]:
+    """Write `files`, key to (name in the folder, content); returns the paths by key. StoreError names `what`."""
     paths = {}
     try:
         for key, (name, content) in files.items():
@@ -35,7 +41,7 @@ def write_report(store: Store, run_id: str, folder: Path) -> dict[str, Path]:
             path.write_bytes(content)
             paths[key] = path
     except OSError as error:
-        raise StoreError(f"the report cannot be written to {str(folder)!r}: {error.strerror or error}") from error
+        raise StoreError(f"the {what} cannot be written to {str(folder)!r}: {error.strerror or error}") from error
     return paths
 
 

@@ -14,7 +14,7 @@ from biasscope.apps.cli.main import app, main
 from biasscope.bias_library.bias import make_bias
 from biasscope.bias_library.exchange import export_published
 from biasscope.builders.annotating import progress
-from biasscope.core.errors import ConfigError, DataError
+from biasscope.core.errors import ConfigError, DataError, StoreError
 from biasscope.core.records import Bias, Drop, Failure, Item, Judgment, PreferencePair
 from biasscope.data.benchmark import read_rows
 from biasscope.runs.benchmark import BenchmarkConfig, run_build, stored_funnel
@@ -364,6 +364,9 @@ def test_without_people_the_set_says_so(easy, small_data, tmp_path):
     with pytest.raises(DataError, match="wait for people"):
         finalise_run(folder)
     assert not (folder.path / "final").exists()
+    (tmp_path / "file").write_text("")
+    shown = biasscope("benchmark", "annotate", "export", folder.path, "--annotator", "a", "--out", tmp_path / "file")
+    assert isinstance(shown.exception, ConfigError) and "cannot be written" in str(shown.exception)
     done = finalise_run(folder, without_people=True)
     assert not done.final.human_verified
     card = (done.folder / "README.md").read_text()
@@ -371,6 +374,19 @@ def test_without_people_the_set_says_so(easy, small_data, tmp_path):
     assert "> **Warning.** Not human-verified: 0 of" in card
     assert "> **Warning.** Nobody has said under which licence" in card
     assert "license: unknown" in card
+
+
+def test_what_cannot_be_written_leaves_what_was_there(annotated):
+    folder, _ = annotated
+    finalise_run(folder)
+    shown = biasscope("benchmark", "annotate", "export", folder.path, "--annotator", "Zoe")
+    assert "nothing to label for zoe" in " ".join(shown.output.split())
+    before = (folder.path / "final" / "README.md").read_text()
+    (folder.path / "final.partial").write_text("in the way")
+    with pytest.raises(StoreError, match="the final set cannot be written to"):
+        finalise_run(folder)
+    (folder.path / "final.partial").unlink()
+    assert (folder.path / "final" / "README.md").read_text() == before
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,38 @@
+"""Begin a job from its configuration, and say so."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from rich.console import Console
+
+from ...core.errors import UserError
+from ...core.visible import one_line
+from ...runs.config import JobConfig
+from ...runs.folder import RunFolder
+from ...runs.jobs import create, forget_unstarted, settle_models
+
+R = TypeVar("R")
+
+
+def start(config: JobConfig, console: Console, work: Callable[[RunFolder], R]) -> R:
+    """Settle the models, make the folder and do `work` in it; a job that never got going leaves no folder."""
+    settled, notices = settle_models(config)
+    folder = create(settled)
+    for notice in notices:
+        say(console, notice)
+    say(console, f"run {folder.run_id} in {folder.path}")
+    try:
+        return work(folder)
+    except UserError:
+        forget_unstarted(folder)
+        raise
+
+
+def say(console: Console, text: str) -> None:
+    """A line as it is: neither marked up nor broken."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def say_safely(console: Console, text: str) -> None:
+    """The same for a line that may hold text of others: control characters are shown, and it has an end."""
+    say(console, one_line(text, 2000))
