@@ -106,6 +106,8 @@ class Explanation(Record):
     by: str
     """Model that explained; the judge itself unless it cannot."""
     request_id: str = ""
+    truncated: bool = False
+    """Cut off at the token limit; `text` is what there is up to the last whole sentence."""
 
 
 class ContrastEvidence(BaseModel):

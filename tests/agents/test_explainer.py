@@ -45,3 +45,14 @@ async def test_failures_pass_through(queue_model, pair):
     judgment = await misjudgment(queue_model("B"), pair, "verdict")
     with pytest.raises(CallFailed):
         await explain(queue_model(CallFailed("empty", "nothing")), judgment, pair, pair.rejected, mode="verdict")
+
+
+async def test_what_was_cut_off_is_kept_to_its_last_sentence_and_marked(queue_model, pair):
+    judgment = await misjudgment(queue_model("B"), pair, "verdict")
+    cut = "It shows steps. It is clear!\nIt shows steps. It is clear!\n\nThen it goes on to"
+    model = queue_model(CallFailed("truncated", "cut off", raw=cut), CallFailed("truncated", "cut off", raw="It"))
+    explanation = await explain(model, judgment, pair, pair.rejected, mode="verdict")
+    assert (explanation.text, explanation.truncated) == ("It shows steps. It is clear! …", True)
+    assert explanation.request_id == model.history[0].id
+    with pytest.raises(CallFailed, match="cut off"):
+        await explain(model, judgment, pair, pair.rejected, mode="verdict")
