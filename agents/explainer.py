@@ -1,10 +1,15 @@
 """DeeperExplain: the judge goes on to explain its verdict, so that an error compounds and shows (section 2.2)."""
 
+import re
+
 from ..core.calls import Message, Model, Request
+from ..core.errors import CallFailed
 from ..core.ids import content_id
 from ..core.records import Explanation, Judgment, PreferencePair
 from ..prompts import render
 from .judges.protocol import Judge, Shown, letter_of, shown_answers
+
+_SENTENCE_END = re.compile(r"[.!?][\"')*\]]*(?=\s)")
 
 
 async def explain_verdict(
@@ -27,7 +32,8 @@ async def explain(
 ) -> Explanation | None:
     """Have the judge explain `judgment` in the conversation in which it gave it, without a word about an error.
 
-    None for a judge that cannot talk. Raises CallFailed from the model.
+    None for a judge that cannot talk. An explanation that was cut off is kept to its last whole sentence and marked.
+    Raises CallFailed from the model.
     """
     said = await judge.said(Shown(pair, rejected_text, judgment.order, "explain", judgment.draw), judgment)
     if said is None:
@@ -67,23 +73,37 @@ async def _explanation(
     max_tokens: int,
     seed: int | None,
 ) -> Explanation:
-    completion = await model.complete(
-        Request(
-            model=model.name,
-            messages=messages,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            seed=seed,
-            role="explainer",
-            stage="explain",
-        )
+    request = Request(
+        model=model.name,
+        messages=messages,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        seed=seed,
+        role="explainer",
+        stage="explain",
     )
+    truncated = False
+    try:
+        text = (await model.complete(request)).text
+    except CallFailed as failed:
+        # Half an explanation names its reasons too, and a small model seldom comes to an end by itself.
+        if failed.kind != "truncated" or not (text := _whole_sentences(failed.raw)):
+            raise
+        truncated = True
     return Explanation(
         id=content_id("explanation", judgment.run_id, judgment.id, model.name),
         run_id=judgment.run_id,
         judgment_id=judgment.id,
-        text=completion.text,
+        text=text,
         by=model.name,
         own_words=own_words,
-        request_id=completion.request_id,
+        request_id=request.id,
+        truncated=truncated,
     )
+
+
+def _whole_sentences(cut: str) -> str:
+    """A text that was cut off, to its last whole sentence and each line once, with an ellipsis; empty for less."""
+    ends = [found.end() for found in _SENTENCE_END.finditer(cut)]
+    lines = dict.fromkeys(line.rstrip() for line in cut[: ends[-1]].splitlines()) if ends else {}
+    return "\n".join(lines).strip() + " …" if lines else ""

@@ -13,8 +13,9 @@ from ..bias_library.features import (
 )
 from ..core.calls import Stage
 from ..core.errors import CallFailed
-from ..core.ids import content_id, seed_from
+from ..core.ids import seed_from
 from ..core.records import PLACEBO, Bias, Perturbation, PreferencePair, bias_arm
+from .teacher import rewritten
 
 
 class RulesTeacher:
@@ -56,13 +57,13 @@ class RulesTeacher:
         text = write_matched(feature, pair.rejected, rng, pair.prompt)
         if text.split() == pair.rejected.split() and text.strip() == pair.rejected.strip():
             raise CallFailed("unchanged", f"the edit {feature.name!r} leaves this answer as it is", text)
-        return self._made(pair, bias_arm(bias.id), text, 0)
+        return rewritten(self._run_id, pair, bias_arm(bias.id), text, self.name, 0)
 
     async def placebo(self, pair: PreferencePair, *, stage: Stage, draw: int = 0) -> Perturbation:
         """The rejected answer with neutral sentences, as long as the lexicon's edits usually are."""
         rng = self._generator(pair, PLACEBO, draw)
         text = write_neutral(pair.rejected, rng, neutral_words(pair.rejected), pair.prompt)
-        return self._made(pair, PLACEBO, text, draw)
+        return rewritten(self._run_id, pair, PLACEBO, text, self.name, draw)
 
     async def mix(self, pair: PreferencePair, features: Sequence[str], arm: str, *, stage: Stage) -> Perturbation:
         """The rejected answer with several features at once, named, one after the other.
@@ -72,7 +73,7 @@ class RulesTeacher:
         text = self._mixed(pair, features)
         if text.split() == pair.rejected.split():
             raise CallFailed("unchanged", f"the edits {', '.join(features)} leave this answer as it is", text)
-        return self._made(pair, arm, text, 0)
+        return rewritten(self._run_id, pair, arm, text, self.name, 0)
 
     def _mixed(self, pair: PreferencePair, features: Sequence[str]) -> str:
         text = pair.rejected
@@ -82,13 +83,3 @@ class RulesTeacher:
 
     def _generator(self, pair: PreferencePair, what: str, draw: int) -> random.Random:
         return random.Random(seed_from("rules", self._seed, pair.id, what, draw))
-
-    def _made(self, pair: PreferencePair, arm: str, text: str, draw: int) -> Perturbation:
-        return Perturbation(
-            id=content_id("perturbation", self._run_id, pair.id, arm, self.name, draw),
-            run_id=self._run_id,
-            pair_id=pair.id,
-            arm=arm,
-            text=text,
-            teacher=self.name,
-        )

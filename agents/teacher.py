@@ -119,15 +119,22 @@ class LLMTeacher:
     async def _rewrite(self, pair: PreferencePair, prompt: Prompt, arm: str, stage: Stage, draw: int) -> Perturbation:
         reply, request_id = await self._reply(pair, prompt, stage, draw)
         text = checked_rewrite(reply, pair.rejected, pair.prompt, request_id)
-        return Perturbation(
-            id=content_id("perturbation", self._run_id, pair.id, arm, self.name, draw),
-            run_id=self._run_id,
-            pair_id=pair.id,
-            arm=arm,
-            text=text,
-            teacher=self.name,
-            request_id=request_id,
-        )
+        return rewritten(self._run_id, pair, arm, text, self.name, draw, request_id)
+
+
+def rewritten(
+    run_id: str, pair: PreferencePair, arm: str, text: str, teacher: str, draw: int, request_id: str = ""
+) -> Perturbation:
+    """A rewrite as it is kept, whoever made it; `request_id` is empty where no model was asked."""
+    return Perturbation(
+        id=content_id("perturbation", run_id, pair.id, arm, teacher, draw),
+        run_id=run_id,
+        pair_id=pair.id,
+        arm=arm,
+        text=text,
+        teacher=teacher,
+        request_id=request_id,
+    )
 
 
 def checked_rewrite(reply: str, answer: str, question: str, request_id: str) -> str:

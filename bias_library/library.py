@@ -203,7 +203,7 @@ def _apply(entries: dict[str, Entry], event: LibraryEvent) -> str:
 
 def _enter(entries: dict[str, Entry], bias_id: str, given: Any, status: Status) -> str:
     if bias_id in entries:
-        return f"the bias {bias_id!r} is in the library already"
+        return f"the bias {entries[bias_id].bias.name!r} is in the library already"
     bias = read_bias(bias_id, given["bias"])
     entries[bias_id] = Entry(bias, status, Support.read(given.get("support")))
     return ""
@@ -211,7 +211,7 @@ def _enter(entries: dict[str, Entry], bias_id: str, given: Any, status: Status) 
 
 def _merge(entries: dict[str, Entry], entry: Entry, into: str) -> str:
     if entry.merged_into:
-        return f"{entry.bias.name!r} is merged into {entry.merged_into!r} already: undo that first"
+        return f"{entry.bias.name!r} is merged into {entries[entry.merged_into].bias.name!r} already: undo that first"
     if into not in entries:
         return f"cannot merge {entry.bias.name!r}: no bias {into!r} in this library"
     root = into
@@ -226,9 +226,10 @@ def _merge(entries: dict[str, Entry], entry: Entry, into: str) -> str:
 def _split(entries: dict[str, Entry], entry: Entry, parts: Any) -> str:
     ids = tuple(part["id"] for part in parts)
     if entry.merged_into:
-        return f"{entry.bias.name!r} is merged into {entry.merged_into!r}: undo that before splitting it"
+        whole = entries[entry.merged_into].bias.name
+        return f"{entry.bias.name!r} is merged into {whole!r}: undo that before splitting it"
     if taken := [i for i in ids if i in entries]:
-        return f"cannot split {entry.bias.name!r}: its part {taken[0]!r} is in the library already"
+        return f"cannot split {entry.bias.name!r}: its part {entries[taken[0]].bias.name!r} is in the library already"
     for part in parts:
         _enter(entries, part["id"], part, "candidate")
     entries[entry.bias.id] = replace(entry, own_status="retired", split_into=ids)

@@ -108,6 +108,8 @@ class Explanation(Record):
     own_words: bool = True
     """Whether the judge itself explained; another model only guesses what moved it."""
     request_id: str = ""
+    truncated: bool = False
+    """Cut off at the token limit; `text` is what there is up to the last whole sentence."""
 
 
 class ContrastEvidence(BaseModel):

@@ -11,6 +11,7 @@ _HIDDEN = re.compile(
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters other than tab and line break
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff"  # lone surrogates
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U00013430-\U0001343f"  # marks of shorthand, notes and hieroglyphs
     "\U000e0000-\U000e007f"  # tags, which spell out text that nobody sees
     "]"
 )

@@ -8,7 +8,7 @@ from .files import Row
 from .labels import Reading, numbers_of, read_label
 from .presets import Layout, find_layout
 from .spec import SourceSpec
-from .text import UnreadableText, answer_text, prompt_text, split_messages
+from .text import UnreadableText, answer_text, joined, messages_of, prompt_text
 
 HEAD = 500
 """Rows looked at to learn what numbers in a label mean."""
@@ -29,6 +29,8 @@ class Draft(NamedTuple):
     meta: dict[str, str]
     unusable: tuple[str, str] = ("", "")
     """Reason and detail when the pair has no right answer; its texts are still looked at, for the report."""
+    numbers: int = 0
+    """Texts that are numbers in the file."""
 
 
 class Drop(NamedTuple):
@@ -78,10 +80,10 @@ def _labelled(layout: Layout, row: Row) -> Draft | Drop:
     side: Reading | None = read_label(label, layout.numbers, models, layout.label_values)
     if side is None:
         return Drop(row.place, "unreadable label", f"{label!r:.80}")
-    answers = answer_text(values[layout.answer_a]), answer_text(values[layout.answer_b])
+    prompt, *answers = _texts(layout, values, layout.answer_a, layout.answer_b)
     chosen, rejected = answers[::-1] if side == "B" else answers
     by = models[::-1] if side == "B" else models
-    draft = _draft(layout, row, chosen, rejected, position=side, models=by, label=str(label))
+    draft = _draft(layout, row, prompt, chosen, rejected, position=side, models=by, label=str(label))
     return draft._replace(unusable=("tie", f"label {label!r:.80}")) if side == "tie" else draft
 
 
@@ -92,10 +94,9 @@ def _sided(layout: Layout, row: Row) -> Draft:
     if good is not None and bad is not None and good <= bad:
         reason = "tie" if good == bad else "scores contradict"
         unusable = (reason, f"score of chosen {good}, of rejected {bad}")
-    prompt = values[layout.prompt] if layout.prompt else split_messages(values[layout.chosen])[0]
     models = _text(values.get(layout.model_a)), _text(values.get(layout.model_b))
-    answers = answer_text(values[layout.chosen]), answer_text(values[layout.rejected])
-    return _draft(layout, row, *answers, models=models, prompt=prompt)._replace(unusable=unusable)
+    texts = _texts(layout, values, layout.chosen, layout.rejected)
+    return _draft(layout, row, *texts, models=models)._replace(unusable=unusable)
 
 
 def _styles(spec: SourceSpec, layout: Layout, row: Row) -> Iterator[Draft | Drop]:
@@ -106,22 +107,43 @@ def _styles(spec: SourceSpec, layout: Layout, row: Row) -> Iterator[Draft | Drop
     for (i, good), (j, bad) in itertools.product(enumerate(chosen), enumerate(rejected)):
         if spec.styles == "all" or i == j:
             meta = {"style_chosen": names[i], "style_rejected": names[j]}
-            yield _draft(layout, row, answer_text(good), answer_text(bad), extra=meta)
+            prompt = prompt_text(row.values[layout.prompt])
+            yield _draft(layout, row, prompt, answer_text(good), answer_text(bad), extra=meta)
+
+
+class _Texts(NamedTuple):
+    prompt: tuple[str, int]
+    first: str
+    second: str
+
+
+def _texts(layout: Layout, values: Mapping[str, Any], first: str, second: str) -> _Texts:
+    """Prompt and answers; whole conversations as answers bring the prompt where no column has it, or only its end."""
+    answers = values[first], values[second]
+    before, other = ((messages_of(answer) or [])[:-1] for answer in answers)
+    if before != other:
+        raise UnreadableText("the two answers follow different chat messages")
+    prompt = prompt_text(values[layout.prompt]) if layout.prompt else None
+    if prompt is None and not before:
+        raise UnreadableText("no prompt column, and no list of chat messages that holds one")
+    if prompt is None or sum(message.role == "user" for message in before) > 1:
+        prompt = joined(before)
+    return _Texts(prompt, *(answer_text(answer, prompt[1]) for answer in answers))
 
 
 def _draft(
     layout: Layout,
     row: Row,
+    prompt: tuple[str, int],
     chosen: str,
     rejected: str,
     position: str = "",
     models: tuple[str, str] = ("", ""),
-    prompt: Any = None,
     label: str = "",
     extra: Mapping[str, str] | None = None,
 ) -> Draft:
     values = row.values
-    text, turns = prompt_text(prompt if prompt is not None else values[layout.prompt])
+    text, turns = prompt
     domain = layout.domain_of(values) if layout.domain_of else _text(values.get(layout.domain))
     named = layout.name in ("rewardbench", "judgebench")
     meta = {
@@ -143,6 +165,7 @@ def _draft(
         domain or "all",
         _text(values.get(layout.id)),
         {k: v for k, v in meta.items() if v},
+        numbers=sum(_is_number(values[column]) for column in layout.needed() if column != layout.label),
     )
 
 
@@ -152,12 +175,18 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
     return str(value).strip()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 def _number(value: Any) -> float | None:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if number == number else None

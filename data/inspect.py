@@ -1,22 +1,16 @@
 """The data report for a terminal; nothing that a data set holds can steer it."""
 
-import unicodedata
-
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ..core.visible import visible
 from .report import DataReport, Excerpt
 
 SHOWN = 300
 """Characters of an example's text that are shown."""
-
-
-def visible(text: str) -> str:
-    """`text` with every control, format, surrogate and unassigned character but line feeds written as an escape."""
-    return "".join(c if c == "\n" or unicodedata.category(c)[0] != "C" else _escape(c) for c in text)
 
 
 def inspect_text(report: DataReport) -> Group:
@@ -81,10 +75,3 @@ def _example(number: int, example: Excerpt) -> Panel:
         text.append(content[:SHOWN] + (" […]" if len(content) > SHOWN else "") + "\n")
     text.rstrip()
     return Panel(text, title=Text(visible(f"Example {number}, {example.domain}")), title_align="left")
-
-
-def _escape(char: str) -> str:
-    if char == "\t":
-        return "\\t"
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -49,7 +49,7 @@ def as_number(value: Any) -> int | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return int(number) if number in (-1.0, 0.0, 1.0, 2.0, 3.0) else None
 

@@ -228,7 +228,7 @@ def _distinctive(layout: Layout, first: Mapping[str, Any]) -> bool:
         return "subset" in first and ("chosen_model" in first or "rejected_model" in first)
     if layout.name == "rmbench":
         chosen = first["chosen"]
-        return isinstance(chosen, list) and len(chosen) > 1 and all(isinstance(x, str) for x in chosen)
+        return isinstance(chosen, list) and len(chosen) > 1 and all(x is None or isinstance(x, str) for x in chosen)
     if layout.name == "ultrafeedback":
         return {layout.id, layout.score_chosen, layout.score_rejected} <= set(first)
     return True

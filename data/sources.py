@@ -136,6 +136,8 @@ def _pair(spec: SourceSpec, draft: Draft, tally: Tally) -> PreferencePair | Drop
         return Drop(draft.place, "other domain", domain)
     if not draft.source_id:
         tally.oddities["no id"] += 1
+    if draft.numbers:
+        tally.oddities["number as text"] += draft.numbers
     if draft.turns > 1:
         tally.oddities["several turns"] += 1
     return PreferencePair(

@@ -1,6 +1,7 @@
 """Where the loop's checkpoints are kept: beside the rows in PostgreSQL, else in a file of the run."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,8 +17,14 @@ from ..core.errors import StoreError
 async def open_checkpoints(store_url: str, file: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """LangGraph's saver for a run whose rows are at `store_url`. Raises StoreError."""
     if not store_url.startswith("postgresql"):
-        async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-            yield saver
+        try:
+            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+                yield saver
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"the checkpoints in {str(file)!r} cannot be used: {error}: is the disk full, or the folder not to be "
+                "written? Mend that, then resume"
+            ) from error
         return
     # Imported here: the driver comes with the extra `postgres`.
     import psycopg

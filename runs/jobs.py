@@ -59,11 +59,9 @@ def create(config: JobConfig) -> RunFolder:
                 raise ConfigError(
                     f"a run {name!r} is in the shared store already, perhaps a colleague's; choose another --name"
                 )
-    try:
+    with _writing(folder.path):
         folder = _make(folder, drawn)
-    except OSError as error:
-        raise ConfigError(f"workspace: no folder can be made at {str(folder.path)!r}: {error.strerror}") from None
-    _write_whole(folder.config, dump_config(config.model_copy(update={"name": folder.path.name})))
+        _write_whole(folder.config, dump_config(config.model_copy(update={"name": folder.path.name})))
     return folder
 
 
@@ -83,7 +81,9 @@ def _make(folder: RunFolder, drawn: bool) -> RunFolder:
 def change(folder: RunFolder, settings: Sequence[str], *, kind: type[JobConfig] = RunConfig) -> None:
     """Keep changed settings with a job that has begun; hold it meanwhile. ConfigError for what may not change."""
     if settings:
-        _write_whole(folder.config, change_config(folder.config, settings, kind=kind))
+        changed = change_config(folder.config, settings, kind=kind)
+        with _writing(folder.path):
+            _write_whole(folder.config, changed)
 
 
 def forget_unstarted(folder: RunFolder) -> None:
@@ -195,7 +195,8 @@ class Desk(Generic[C]):
             made = then  # the process died between the note and the file
         else:
             self.store.write_note(self.run_id, "manifest", made)
-        _write_whole(self.folder.manifest, json.dumps(made, indent=2, sort_keys=True, ensure_ascii=False))
+        with _writing(self.folder.path):
+            _write_whole(self.folder.manifest, json.dumps(made, indent=2, sort_keys=True, ensure_ascii=False))
 
     def ended(self, state: State, reason: str) -> None:
         """How the job stands when the process lets go of it."""
@@ -257,7 +258,9 @@ def note_broken(store: Store, run_id: str, broken: BrokenMachine) -> None:
 @contextmanager
 def locked(folder: RunFolder) -> Iterator[None]:
     """Hold a job, so that no other process drives it meanwhile; StoreError when one does."""
-    with folder.lock.open("w") as handle:
+    with _writing(folder.path):
+        handle = folder.lock.open("w")
+    with handle:
         for left in reversed(range(_LOCK_TRIES)):
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -268,6 +271,17 @@ def locked(folder: RunFolder) -> Iterator[None]:
                     raise StoreError(message) from None
                 time.sleep(0.02)  # `status --watch` looks at the lock for a moment
         yield
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"the run's folder {str(folder)!r} cannot be written: {error.strerror or error}; mend that, or choose "
+            "another --workspace"
+        ) from error
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -12,6 +12,7 @@ from ...bias_library.exchange import adopt, read_file
 from ...bias_library.library import Library, append_now, checked, stamp_now
 from ...core.errors import LibraryError
 from ...core.records import LibraryEvent
+from .library_views import done
 from .opened import name_of, opened_library
 from .options import DEFAULT_WORKSPACE, BiasName, Run, RunName, Workspace, named
 
@@ -70,6 +71,8 @@ def split(
             make_bias(part.name, part.definition, part.manifestation, origin="split", parents=(parent,))
             for part in read_file(parts).biases
         ]
+        if len(made) < 2:
+            raise LibraryError(f"{parts}: holds {len(made)} biases; a split needs two or more")
         return e.split(stamp, parent, [(part, e.Support()) for part in made])
 
     _decide(named(run_name, run), workspace, author, reason, event)
@@ -140,6 +143,7 @@ def _decide(
         made = event(library, stamp_now(library, author, reason, run_id))
         after = checked(library, made)
         append_now(store, [made])
+    name = name_of(library, made.bias_id)
     typer.echo(
-        f"{made.kind}: {name_of(after, made.bias_id)} (event {made.id[:8]}; `biasscope library undo {made.id[:8]}`)"
+        f"{name}: {done(after, made)} (event {made.id[:8]}; `biasscope library undo {made.id[:8]}` takes it back)"
     )

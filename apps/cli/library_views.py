@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,10 +15,12 @@ from ...bias_library.diff import diff as compare
 from ...bias_library.exchange import export_full, export_published
 from ...bias_library.library import Entry, Library
 from ...core.errors import LibraryError
-from ...core.records import Bias, Status, Validation
+from ...core.records import Bias, LibraryEvent, Status, Validation
 from ...runs.folder import runs_in
 from .opened import name_of, opened_library
 from .options import DEFAULT_WORKSPACE, AsJson, BiasName, Run, RunName, Workspace, named
+
+_NUMBERS = ("points [95 %]", "support")
 
 
 def list_biases(
@@ -36,7 +39,10 @@ def list_biases(
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    table = Table("id", "name", "status", "effect (points, 95 %)", "support", "origin")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in ("id", "name", "status", "points [95 %]", "support", "origin"):
+        wraps = column == "name"
+        table.add_column(column, no_wrap=not wraps, overflow="fold", justify="right" if column in _NUMBERS else "left")
     for row in rows:
         effect = "" if row["effect"] is None else f"{row['effect']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
         cells = (row["id"][:8], row["name"], row["status"], effect, str(row["support"]), row["origin"])
@@ -113,12 +119,12 @@ def history(
     if as_json:
         typer.echo(json.dumps([event.model_dump(mode="json") for event in events], indent=2, ensure_ascii=False))
         return
-    table = Table("event", "what", "bias", "by", "iteration", "reason")
+    table = Table("event", "what", "bias", "by", "iteration", "reason", box=box.SIMPLE_HEAD)
     for event in events:
         struck = " (undone)" if event.id in library.cancelled else ""
         cells = (
             event.id[:8],
-            event.kind + struck,
+            done(library, event) + struck,
             name_of(library, event.bias_id),
             event.author,
             "" if event.iteration is None else str(event.iteration),
@@ -193,6 +199,25 @@ def _diff_json(found: Diff) -> dict[str, Any]:
         "status": [{**plain(c.bias), "before": c.before, "after": c.after} for c in found.statuses],
         "effects": [{**plain(e.bias), "before": e.before, "after": e.after, "apart": e.apart} for e in found.effects],
     }
+
+
+def done(library: Library, event: LibraryEvent) -> str:
+    """What an event did, in a few words."""
+    given = event.payload
+    match event.kind:
+        case "add":
+            return f"add as {given['status']}"
+        case "merge":
+            return f"merge into {name_of(library, str(given['into']))}"
+        case "split":
+            return "split into " + ", ".join(name_of(library, part["id"]) for part in given["parts"])
+        case "status":
+            return f"status {given['status']}"
+        case "rename":
+            return f"rename to {given['name']}"
+        case "undo":
+            return f"undo {str(given['event'])[:8]}"
+    return event.kind
 
 
 def _found(library: Library, bias: str, workspace: Path) -> Entry:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ... import __version__
 from ...core.errors import BiasScopeError
+from ...core.visible import visible
 from ...runs.audits.profile import report_profile
 from ...runs.audits.self_preference_job import report_self_preference
 from ...runs.audits.taxonomy_job import report_taxonomy
@@ -86,7 +87,8 @@ def main() -> None:
     try:
         app()
     except BiasScopeError as error:
-        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {error}")
+        said = " ".join(visible(str(error)).split())
+        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {said}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         Console(stderr=True).print("biasscope: stopped; what was paid for is kept: `biasscope resume latest` goes on")

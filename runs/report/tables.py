@@ -58,15 +58,16 @@ def points(value: float) -> str:
 def number(value: float) -> str:
     """A statistic in three digits, e-values and p-values alike."""
     if value != 0 and (abs(value) >= 1e4 or abs(value) < 1e-3):
-        return f"{value:.1e}"
-    return f"{value:.3g}"
+        digits, _, power = f"{value:.1e}".partition("e")
+        return f"{digits}e{int(power)}" if power else digits
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def summary_table(report: Report) -> Table:
     """Tested biases, strongest first, for a terminal of 80 columns. `+/−`: verdicts turned wrong / turned right."""
     table = Table(title=Text(one_line(report.headline.title)), title_style="bold", box=box.SIMPLE_HEAD)
-    table.add_column("Bias", min_width=14)
-    table.add_column("Status", no_wrap=True)
+    table.add_column("Bias", min_width=14, overflow="fold")
+    table.add_column("Status", min_width=12)
     for name in ("n", "+/−", "Points [95 %]", "e or p"):
         table.add_column(name, justify="right", no_wrap=True)
     for bias in report.biases:

@@ -38,11 +38,22 @@ def write_files(folder: Path, files: Mapping[str, tuple[str, bytes]], what: str)
         for key, (name, content) in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            _write_whole(path, content)
             paths[key] = path
     except OSError as error:
         raise StoreError(f"the {what} cannot be written to {str(folder)!r}: {error.strerror or error}") from error
     return paths
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """All of the file or what was there before, also on a full disk."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def load_report(path: Path) -> Report:

@@ -57,3 +57,13 @@ async def test_failures_pass_through(queue_model, pair):
     judge, judgment = await misjudgment(queue_model("B", CallFailed("empty", "nothing")), pair, "verdict")
     with pytest.raises(CallFailed):
         await explain(judge, judgment, pair, pair.rejected)
+
+
+async def test_what_was_cut_off_is_kept_to_its_last_sentence_and_marked(queue_model, pair):
+    cut = "It shows steps. It is clear!\nIt shows steps. It is clear!\n\nThen it goes on to"
+    failures = CallFailed("truncated", "cut off", raw=cut), CallFailed("truncated", "cut off", raw="It")
+    judge, judgment = await misjudgment(queue_model("B", *failures), pair, "verdict")
+    explanation = await explain(judge, judgment, pair, pair.rejected)
+    assert (explanation.text, explanation.truncated) == ("It shows steps. It is clear! …", True)
+    with pytest.raises(CallFailed, match="cut off"):
+        await explain(judge, judgment, pair, pair.rejected)

@@ -109,8 +109,15 @@ def test_the_library_commands(cli, tmp_path):
     assert hostile not in cli("library", "list")[1]
 
     (tmp_path / "parts.json").write_text(json.dumps({"One": "Likes the one.", "Two": "Likes the two."}))
-    assert cli("library", "split", bias, tmp_path / "parts.json")[0] == 0
-    assert cli("library", "merge", "One", "Two")[0] == 0
+    (tmp_path / "one.json").write_text(json.dumps({"One": "Likes the one."}))
+    refused(cli("library", "split", bias, tmp_path / "one.json"), "holds 1 biases; a split needs two or more")
+    name = found[0]["name"]
+    assert f"{name}: split into One, Two (event " in cli("library", "split", bias, tmp_path / "parts.json")[1]
+    assert "One: merge into Two (event " in cli("library", "merge", "One", "Two")[1]
+    refused(cli("library", "merge", "One", "Two"), "'One' is merged into 'Two' already: undo that first")
+    refused(cli("library", "split", bias, tmp_path / "parts.json"), "its part 'One' is in the library already")
+    told = " ".join(cli("library", "history", "One")[1].split())
+    assert "merge into Two" in told and "split into One, Two" in told
     assert cli("library", "retire", "Two")[0] == 0
 
 

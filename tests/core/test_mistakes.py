@@ -79,7 +79,7 @@ def test_json_and_what_is_not_a_field() -> None:
     [
         (
             "judge=gpt-4o",
-            "judge: 'gpt-4o' is no model reference: it starts with none of openai:, local:, hf:, embed:, reward:, score:, rerank:, python:, http:, https:; write one of",
+            "judge: 'gpt-4o' is no model reference: it starts with none of openai:, local:, ",
         ),
         ("judge.slots=0", "judge.slots: must be 1 or more (got 0)"),
         ("judge.mode=odd", "judge.mode: must be 'reasoning' or 'verdict' (got 'odd')"),

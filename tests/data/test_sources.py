@@ -322,6 +322,95 @@ def test_everything_odd_is_counted(tmp_path: Path) -> None:
     }
 
 
+def _chat(*turns: tuple[str, str]) -> Rows:
+    return [{"role": role, "content": text} for role, text in turns]
+
+
+ODD_ROWS: dict[str, tuple[dict[str, Any], str]] = {
+    "a list of answers": ({"prompt": "q", "chosen": ["a", "b"], "rejected": "c"}, "2 texts where one answer should be"),
+    "true for an answer": ({"prompt": "q", "chosen": True, "rejected": "c"}, "bool where a text should be"),
+    "an object": ({"prompt": {"a": 1}, "chosen": "a", "rejected": "c"}, "dict where a text should be"),
+    "nested messages": ({"prompt": [_chat(("user", "q"))], "chosen": "a", "rejected": "c"}, "list where a text"),
+    "other conversations": (
+        {
+            "prompt": "q",
+            "chosen": _chat(("user", "q"), ("assistant", "a")),
+            "rejected": _chat(("user", "r"), ("assistant", "b")),
+        },
+        "the two answers follow different chat messages",
+    ),
+    "the user speaks last": (
+        {"prompt": "q", "chosen": _chat(("user", "a")), "rejected": "c"},
+        "of the role 'user', not of the assistant",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ODD_ROWS))
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet"])
+def test_odd_rows_are_left_out_with_their_place(tmp_path: Path, name: str, suffix: str) -> None:
+    odd, said = ODD_ROWS[name]
+    path = tmp_path / f"x.{suffix}"
+    place = {"jsonl": "line 2", "json": "item 2", "parquet": "row 2"}[suffix]
+    if suffix == "parquet":
+        # A parquet column has one type: the good row is empty, and left out too.
+        pq.write_table(pa.Table.from_pylist([dict.fromkeys(odd), odd]), path)
+        with pytest.raises(DataError, match=r"among 2 rows: .*1 unreadable text") as caught:
+            load(SourceSpec(source=str(path)))
+        assert "\n" not in str(caught.value)
+        return
+    rows = [*_plain(1), odd]
+    path.write_text("\n".join(map(json.dumps, rows)) if suffix == "jsonl" else json.dumps(rows))
+    report = load(SourceSpec(source=str(path))).report
+    assert (report.pairs, report.dropped) == (1, {"unreadable text": 1})
+    [example] = report.dropped_examples["unreadable text"]
+    assert example.startswith(f"{place}: ") and said in example
+
+
+def test_odd_values_that_can_be_read_are_counted(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": 12, "chosen": 1.5, "rejected": "b", "id": "1"},
+        {"prompt": "q\ud800", "chosen": "a", "rejected": "b", "id": "\udfff"},
+        {"prompt": float("nan"), "chosen": "a", "rejected": "b", "id": "3"},
+    ]
+    pairs, report = _load(tmp_path, rows)
+    assert (pairs[0].prompt, pairs[0].chosen, pairs[1].prompt, pairs[1].source_id) == ("12", "1.5", "q\ufffd", "\ufffd")
+    assert report.oddities == {"number as text": 2, "lone surrogate": 2}
+    assert report.dropped == {"empty prompt": 1}
+
+
+def test_numbers_too_large_for_a_label_or_score(tmp_path: Path) -> None:
+    report = _load(tmp_path, [AB | {"label": 10**400}, AB | {"label": 1}, AB | {"label": 2, "question": "R"}]).report
+    assert report.dropped == {"unreadable label": 1}
+    scored = _plain(1)[0] | {"score_chosen": 10**400, "score_rejected": 1, "source": "x"}
+    assert _load(tmp_path, [scored]).report.pairs == 1
+
+
+def test_conversations_bring_their_prompt(tmp_path: Path) -> None:
+    before = (("user", "hi"), ("assistant", "yes?"), ("user", "why?"))
+    row = {"chosen": _chat(*before, ("assistant", "a")), "rejected": _chat(*before, ("assistant", "b"))}
+    whole = "User: hi\n\nAssistant: yes?\n\nUser: why?"
+    for given in (row, row | {"prompt": "hi"}):
+        pairs, report = _load(tmp_path, [given])
+        assert [(p.prompt, p.chosen, p.rejected) for p in pairs] == [(whole, "a", "b")]
+        assert report.oddities["several turns"] == 1
+    # The column says it where there is one turn: the conversation may hold a system message that is not the question.
+    single = {
+        "chosen": _chat(("user", "hi"), ("assistant", "a")),
+        "rejected": _chat(("user", "hi"), ("assistant", "b")),
+    }
+    assert _load(tmp_path, [single | {"prompt": "hi there"}]).pairs[0].prompt == "hi there"
+    turns = {"prompt": ["one", "two"], "chosen": ["a", "b"], "rejected": ["c", "d"], "id": "1", "domain": "x"}
+    pairs, _ = _load(tmp_path, [turns | {"chosen": "last", "rejected": "end"}, turns])
+    assert [p.chosen for p in pairs] == ["last", "Turn 1:\na\n\nTurn 2:\nb"]
+
+
+def test_a_style_without_an_answer_is_one_pair_less(tmp_path: Path) -> None:
+    row = {"prompt": "q", "chosen": ["a", None, "c"], "rejected": ["d", "e", "f"], "domain": "chat", "id": "1"}
+    report = _load(tmp_path, [row]).report
+    assert (report.preset, report.pairs, report.dropped) == ("rmbench", 2, {"empty answer": 1})
+
+
 def test_scores_can_tie_or_contradict(tmp_path: Path) -> None:
     base = {"chosen": "x", "rejected": "y"}
     scores = [(8, 8), (7, 9), (9, 7), (None, 3)]

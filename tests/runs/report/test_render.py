@@ -11,6 +11,7 @@ import pytest
 from biasscope.runs.report import Report, biases_csv, collect, summary_table, write_report
 from biasscope.runs.report.plots import draw_plots
 from biasscope.runs.report.render import html, md
+from biasscope.runs.report.tables import number
 from rich.console import Console
 
 RUN = "judge-audit-01"
@@ -154,10 +155,16 @@ def test_csv_has_a_line_per_bias_and_no_formula(report):
     assert next(csv.DictReader(io.StringIO(biases_csv(risky))))["name"] == "'=HYPERLINK(1)"
 
 
+def test_statistics_in_a_few_characters():
+    values = (0, 0.000052, 0.0123, 1.349, 532.4, 2748.2, 15_900, 3.2e12)
+    assert [number(v) for v in values] == ["0", "5.2e-5", "0.0123", "1.35", "532", "2748", "1.6e4", "3.2e12"]
+
+
 def test_terminal_table_fits_80_columns(report):
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(summary_table(report))
     shown = console.export_text()
-    assert "e=1.6e+04" in shown and "+21.1 [+8.8, +33.3]" in shown and "inconclusive" in shown
+    assert not re.search(r"[\d.+\]]…", shown)  # a number that was cut would be another one
+    assert "e=1.6e4" in shown and "+21.1 [+8.8, +33.3]" in shown and "inconclusive" in shown
     assert "\x1b[31m" not in shown
     assert max(map(len, shown.splitlines())) <= 80
