@@ -31,7 +31,7 @@ def slow(easy):
 def test_a_discovery_is_watched_from_its_start_to_its_end(serve, visit, slow, small_data, tmp_path):
     values = settings(small_data, tmp_path / "w", slow.url, name="live", budget={"calls": 100_000})
     folder = create(load_config(None, (), values))
-    command = [sys.executable, "-m", "biasscope.apps.cli", "resume", str(folder.path)]
+    command = [sys.executable, "-m", "biasscope", "resume", str(folder.path)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until = time.monotonic() + 60
