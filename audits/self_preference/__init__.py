@@ -1,5 +1,5 @@
 """The self-preference audit: does a judge favour its own answers where a panel finds no difference
-(docs/self-preference.md).
+(docs/audits.md).
 
 `settings` says what can be chosen, `authors` who counts as whom, `contests` pairs own answers with others, `asking`
 has panel and judge speak, `measure` counts.

@@ -47,7 +47,7 @@ def card_page(card: JudgeCard) -> Page:
             *_self_preference(card),
             Section("runs", "Where it comes from", (), tuple(_runs(card))),
         ),
-        state="finished" if all(s.state == "finished" for s in _sources(card).values()) else "inconclusive",
+        state=next((s.state for s in _sources(card).values() if s.state != "finished"), "finished"),
     )
 
 

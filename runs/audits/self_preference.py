@@ -23,7 +23,7 @@ class SelfPreferenceConfig(SelfPreferenceSettings, JobConfig):
     judge: JudgeField
     """The judge under audit."""
     answers: SourceField
-    """Answers of several models to the same prompts (MT-bench's form, or docs/self-preference.md); of preference pairs
+    """Answers of several models to the same prompts (MT-bench's form, or docs/audits.md); of preference pairs
     the prompts alone are taken."""
     authors: tuple[ModelField, ...] = ()
     """Models that answer the prompts beside those whose answers are given."""
