@@ -87,6 +87,7 @@ class JobConfig(BaseModel):
 ROLES = ("judge", "teacher", "verifier", "embedder")
 """The models of a discovery run."""
 MAY_CHANGE = (
+    "endpoints",
     "max_concurrency",
     "timeout_s",
     "max_retries",

@@ -12,6 +12,7 @@ from .limited import Breaker, Limited
 from .openai_compatible import OpenAICompatible
 from .reference import IN_PROCESS, ModelSpec, parse_reference
 from .relevance import open_relevance
+from .several import Several
 from .stored import Stored
 
 DEAD_AFTER = 10
@@ -22,7 +23,9 @@ def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = ""
     spec = parse_reference(spec)
     if spec.scheme == "embed":
         return open_relevance(spec)
-    return Embedded(spec, run_id=run_id) if spec.scheme == "local" else OpenAICompatible(spec, run_id=run_id)
+    if spec.scheme == "local":
+        return Embedded(spec, run_id=run_id)
+    return Several(spec, run_id=run_id) if spec.endpoints else OpenAICompatible(spec, run_id=run_id)
 
 
 def open_model(
@@ -46,7 +49,7 @@ def wrap(engine: Model, spec: ModelSpec, *, run_id: str, store: Store, budget: B
         raise ConfigError(
             f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output per million"
         )
-    at_once = min(spec.max_concurrency, spec.slots) if spec.scheme == "local" else spec.max_concurrency
+    at_once = spec.at_once
     model: Model = Breaker(engine, max(DEAD_AFTER, 2 * at_once))
     model = Budgeted(model, budget) if budget is not None else model
     return Stored(Limited(model, at_once), store, run_id)
