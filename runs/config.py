@@ -104,6 +104,7 @@ ROLES = ("judge", "teacher", "verifier", "embedder")
 SOURCES = ("target", "test", "source", "judgments", "pairs", "data", "suite", "answers")
 """Settings that name data, in every kind of job: a text there is the source, and elsewhere the model."""
 MAY_CHANGE = (
+    "endpoints",
     "max_concurrency",
     "timeout_s",
     "max_retries",

@@ -156,7 +156,7 @@ class Desk(Generic[C]):
         model = open_model(spec, run_id=self.run_id, store=self.store, budget=self.budget)
         self.stack.push_async_callback(model.aclose)
         self.models[role] = model.name
-        self._concurrency = max(self._concurrency, spec.max_concurrency)
+        self._concurrency = max(self._concurrency, spec.at_once)
         return model
 
     def judge(self, role: str, spec: JudgeSpec) -> Judge:

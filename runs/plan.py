@@ -141,7 +141,7 @@ def _by_stage(store: Store, run_id: str) -> dict[tuple[str, str], list[Completio
 
 
 def _stage(role: str, stage: str, paid: Sequence[Completion], spec: ModelSpec, factor: Span) -> StagePlan:
-    at_once = min(spec.max_concurrency, spec.slots) if spec.scheme == "local" else spec.max_concurrency
+    at_once = spec.at_once
     costs = [c.cost for c in paid if c.cost is not None]
     return StagePlan(
         role=role,

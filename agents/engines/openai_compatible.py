@@ -34,7 +34,7 @@ class OpenAICompatible:
     def __init__(self, spec: ModelSpec, *, run_id: str = "", name: str | None = None) -> None:
         self.spec = spec
         suffix = f"#{spec.settings_id}" if spec.settings_id else ""
-        self._name = (name or f"{spec.target}@{_public(spec.base_url)}") + suffix
+        self._name = (name or self.identity(spec)) + suffix
         self._run_id = run_id
         self._secrets = secrets_of(spec)
         self._headers = headers_of(spec)
@@ -42,6 +42,11 @@ class OpenAICompatible:
         self._chat = _chat(spec, self._http)
         self._structured = StructuredOutput(spec.structured)
         self._not_taken: set[str] = set()
+
+    @staticmethod
+    def identity(spec: ModelSpec) -> str:
+        """Model and address, without the settings."""
+        return f"{spec.target}@{_public(spec.base_url)}"
 
     @property
     def name(self) -> str:

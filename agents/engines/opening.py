@@ -17,6 +17,7 @@ from .reference import IN_PROCESS, ModelSpec, parse_reference
 from .relevance import open_relevance
 from .reward import RewardModel
 from .score_endpoint import ScoreEndpoint
+from .several import Several
 from .stored import Stored
 
 DEAD_AFTER = 10
@@ -41,7 +42,7 @@ def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = ""
         case "http" | "https":
             return HttpEndpoint(spec)
         case _:
-            return OpenAICompatible(spec, run_id=run_id)
+            return Several(spec, run_id=run_id) if spec.endpoints else OpenAICompatible(spec, run_id=run_id)
 
 
 def open_model(
@@ -65,7 +66,7 @@ def wrap(engine: Model, spec: ModelSpec, *, run_id: str, store: Store, budget: B
         raise ConfigError(
             f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output per million"
         )
-    at_once = min(spec.max_concurrency, spec.slots) if spec.scheme == "local" else spec.max_concurrency
+    at_once = spec.at_once
     model: Model = Breaker(engine, max(DEAD_AFTER, 2 * at_once))
     model = Budgeted(model, budget) if budget is not None else model
     return Stored(Limited(model, at_once), store, run_id)

@@ -2,6 +2,7 @@
 
 openai:MODEL                    an OpenAI-compatible endpoint at OPENAI_BASE_URL, else OpenAI
 openai:MODEL@http://host/v1     the same at another base URL (vLLM, llama.cpp, Ollama, gateways)
+openai:MODEL@http://a/v1,http://b/v1    the same model at several addresses, load-balanced
 local:                          the best model for this machine (see `gguf`); as embedder: MiniLM
 local:smollm2                   the packaged SmolLM2-135M; as embedder local:minilm
 local:/path/model.gguf          a GGUF file
@@ -40,6 +41,7 @@ _AT = ("openai", "score", "rerank")
 """Schemes that take MODEL@URL."""
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
 _AT_URL = re.compile(r"@(?=https?://)")
+_NEXT_URL = re.compile(r",(?=https?://)")
 
 Structured = Literal["auto", "json_schema", "json_object", "prompt"]
 
@@ -69,12 +71,15 @@ class ModelSpec(BaseModel):
     """Reference, as in the head of this module."""
     base_url: str | None = None
     """Where the endpoint is; also `@URL` in the reference."""
+    endpoints: tuple[str, ...] = ()
+    """More addresses that serve the same model beside base_url, which stays its identity: requests are spread over
+    those that answer, and what a dead one was asked goes to the others."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; an endpoint without keys needs none."""
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
     """More request headers; a value `$NAME` is taken from the environment variable NAME when a model is opened."""
     max_concurrency: int = Field(default=8, ge=1)
-    """Requests in flight at once; for local models at most the slots."""
+    """Requests in flight at once, at each address; for local models at most the slots."""
     timeout_s: float | None = Field(default=None, gt=0)
     """Seconds for one attempt; None is 120 for endpoints and 1800 for local models."""
     max_retries: int = Field(default=4, ge=0)
@@ -117,6 +122,18 @@ class ModelSpec(BaseModel):
         return self.model.partition(":")[2]
 
     @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where the model is served: base_url and endpoints, each once."""
+        return tuple(dict.fromkeys((*((self.base_url,) if self.base_url else ()), *self.endpoints)))
+
+    @property
+    def at_once(self) -> int:
+        """Requests in flight at once, all addresses together."""
+        if self.scheme == "local":
+            return min(self.max_concurrency, self.slots)
+        return self.max_concurrency * max(1, len(self.addresses))
+
+    @property
     def timeout(self) -> float:
         """Seconds for one attempt."""
         return self.timeout_s or (1800.0 if self.scheme in ("local", "hf") else 120.0)
@@ -133,17 +150,15 @@ class ModelSpec(BaseModel):
         }
         return content_id("settings", changed)[:8] if changed else ""
 
+    @field_validator("endpoints")
+    @classmethod
+    def _plain_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_plain(url) for url in urls)
+
     @field_validator("base_url")
     @classmethod
     def _plain_url(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{_shown(url)!r} is no http address; write http://host:port/v1")
-        if parts.username or parts.password or parts.query:
-            raise ValueError(f"{_shown(url)!r}: leave credentials out of the address and name them with api_key_env")
-        return url.rstrip("/")
+        return None if url is None else _plain(url)
 
     @model_validator(mode="before")
     @classmethod
@@ -151,6 +166,9 @@ class ModelSpec(BaseModel):
         if not isinstance(given, Mapping) or not isinstance(given.get("model"), str):
             return given
         fields = dict(given)
+        if isinstance(fields.get("base_url"), list | tuple):
+            fields["base_url"], more = (*fields["base_url"], None)[0], fields["base_url"][1:]
+            fields["endpoints"] = (*more, *fields.get("endpoints", ()))
         reference = fields["model"].strip()
         scheme, colon, target = reference.partition(":")
         if not colon or scheme not in cls.schemes:
@@ -159,18 +177,22 @@ class ModelSpec(BaseModel):
                 f"{', '.join(s + ':' for s in cls.schemes)}; write one of {_EXAMPLES}"
             )
         if scheme in _AT:
-            name, *url = _AT_URL.split(target, maxsplit=1)
+            name, *given_urls = _AT_URL.split(target, maxsplit=1)
+            url, *more = _NEXT_URL.split(given_urls[0]) if given_urls else [""]
             if not name:
                 raise ValueError(f"{_shown(reference)!r} names no model; write {scheme}:MODEL")
-            if url and fields.get("base_url") not in (None, url[0], url[0].rstrip("/")):
+            if url and fields.get("base_url") not in (None, url, url.rstrip("/")):
                 raise ValueError(f"{_shown(reference)!r} and base_url name two addresses; keep one")
             fields["model"] = f"{scheme}:{name}"
             if url:
-                fields["base_url"] = url[0]
+                fields["base_url"] = url
+                fields["endpoints"] = tuple(dict.fromkeys((*more, *fields.get("endpoints", ()))))
             elif fields.get("base_url") is None and scheme != "openai":
                 raise ValueError(f"{reference!r} has no address; write {scheme}:MODEL@http://host:8000")
             elif fields.get("base_url") is None:
                 fields["base_url"] = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+            if scheme != "openai" and fields.get("endpoints"):
+                raise ValueError(f"{_shown(reference)!r}: only openai: models take several addresses; keep one")
         elif scheme in ("http", "https"):
             if fields.get("http") is None:
                 raise ValueError(
@@ -181,7 +203,7 @@ class ModelSpec(BaseModel):
             fields["model"] = reference
             if scheme in ("embed", "reward"):  # what is in flight goes through the model together
                 fields.setdefault("max_concurrency", _EMBEDDED_AT_ONCE)
-            if fields.get("base_url") is not None:
+            if fields.get("base_url") is not None or fields.get("endpoints"):
                 raise ValueError(f"{reference!r} runs in this process and has no base_url; write openai:MODEL@URL")
         return fields
 
@@ -213,3 +235,12 @@ def _first(error: ValidationError) -> str:
 def _shown(url: str) -> str:
     """An address for a message: what stands before @ in a host, and queries, may be secrets."""
     return re.sub(r"\?.*", "?...", re.sub(r"(\w+://)[^/@\s]*@", r"\1...@", url))
+
+
+def _plain(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{_shown(url)!r} is no http address; write http://host:port/v1")
+    if parts.username or parts.password or parts.query:
+        raise ValueError(f"{_shown(url)!r}: leave credentials out of the address and name them with api_key_env")
+    return url.rstrip("/")
