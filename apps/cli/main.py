@@ -15,6 +15,7 @@ from . import (
     discover,
     doctor,
     features,
+    judge,
     library,
     plan,
     review,
@@ -46,6 +47,7 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(analyse.app, name="analyse")
 app.add_typer(library.app, name="library")
 app.add_typer(review.app, name="reviewers")
+app.add_typer(judge.app, name="judge")
 app.add_typer(data.app, name="data")
 app.add_typer(features.app, name="features")
 app.add_typer(train.app, name="train")
