@@ -1,8 +1,12 @@
 """`biasscope judge`: presets, trials over real HTTP, and the accuracy of a log."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+import yaml
+from biasscope.agents.judges.specs import KINDS, parse_judge
 from biasscope.apps.cli.main import app
 from biasscope.simulation.scripted import ScriptedServer
 from typer.testing import CliRunner
@@ -49,3 +53,18 @@ def test_accuracy_of_a_log_of_ones_own(tmp_path):
     assert (told["verdicts"], told["right"], told["wrong"], told["unreadable"]) == (3, 1, 1, 1)
     assert told["accuracy"] == pytest.approx(1 / 3)
     assert (told["both_orders"], told["both_right"], told["same"]) == (1, 0, 0)
+
+
+EXAMPLES = re.findall(
+    r"```yaml\n(.*?)```", (Path(__file__).parents[2] / "docs/judges.md").read_text("utf-8"), re.DOTALL
+)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_page_on_judges_can_be_read(example):
+    given = yaml.safe_load(example)["judge"]
+    assert parse_judge(given).kind == given["kind"]
+
+
+def test_every_kind_has_an_example():
+    assert {yaml.safe_load(example)["judge"]["kind"] for example in EXAMPLES} == set(KINDS)
