@@ -16,7 +16,7 @@ async def explain_verdict(
     judge: Judge, judgment: Judgment, pair: PreferencePair, rejected_text: str, *, other: Model
 ) -> Explanation:
     """The judge's own explanation where it can talk, else that of the model `other`. Raises CallFailed."""
-    own = await explain(judge, judgment, pair, rejected_text)
+    own = await explain(judge, judgment, pair, rejected_text) if judge.explains_itself else None
     return own or await explain_other(other, judgment, pair, rejected_text)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..bias_library.events import Stamp, add, first_seq
 from ..bias_library.exchange import adopt, read_file
 from ..bias_library.library import append_now, load_library, read_bias, replay
-from ..bias_library.seeds import seed_biases
+from ..bias_library.seeds import is_order_bias, seed_biases
 from ..core.errors import ConfigError
 from ..core.ids import content_id
 from ..core.records import Bias, PreferencePair
@@ -58,9 +58,13 @@ def file_hashes(config: RunConfig) -> dict[str, str]:
     return hashes
 
 
-def start_library(store: Store, run_id: str, config: RunConfig) -> list[str]:
-    """The seeds and what the library file brings, as events; returns the ids that the loop injects."""
+def start_library(store: Store, run_id: str, config: RunConfig, *, has_position: bool = True) -> list[str]:
+    """The seeds and what the library file brings, as events; returns the ids that the loop injects.
+
+    A judge without a position (`has_position`) is spared the seed that is about it.
+    """
     given: list[Bias] = seed_biases() if config.discovery.seeds else []
+    given = [bias for bias in given if has_position or not is_order_bias(bias.id)]
     if config.library:
         brought = adopt(read_file(config.library), Stamp(run_id, 0, "biasscope"), replay([]))
         known = {bias.id for bias in given}

@@ -9,6 +9,7 @@ from typing import Any
 
 from langgraph.types import Command
 
+from ..agents.judges.applies import left_out
 from ..agents.opening import open_teacher
 from ..agents.verifier import LLMVerifier, RulesVerifier
 from ..bias_library.features import load_features, user_features
@@ -94,7 +95,9 @@ async def _loop(folder: RunFolder, config: RunConfig, context: Context, approval
         if not known.values:
             if plan := read_plan(config):
                 context.store.write_note(folder.run_id, "plan", plan.model_dump(mode="json"))
-            start = {"iteration": 0, "library": start_library(context.store, folder.run_id, config), "validated": []}
+            has_position = context.judge.has_position
+            library = start_library(context.store, folder.run_id, config, has_position=has_position)
+            start = {"iteration": 0, "library": library, "validated": []}
             await give_proposals(context, config)
         elif known.interrupts:
             decision = _decision(context, known.interrupts, approval)
@@ -160,6 +163,7 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
         embedder = desk.embedder(config.embedder)
         features = load_features() | (user_features(config.features) if config.features else {})
         desk.begin(load_pairs(desk.store, desk.run_id, config) | file_hashes(config))
+        desk.store.write_note(desk.run_id, "left_out", list(left_out(judge)))
         yield Context(
             run_id=desk.run_id,
             store=desk.store,

@@ -31,5 +31,5 @@ async def make_graph() -> AsyncIterator[CompiledStateGraph[Any]]:
     folder = known if known and known.config.exists() else create(config)
     config = load_config(folder.config)
     async with opened(folder, config, None) as context:
-        library = start_library(context.store, folder.run_id, config)
+        library = start_library(context.store, folder.run_id, config, has_position=context.judge.has_position)
         yield build(context, start={"iteration": 0, "library": library, "validated": []})

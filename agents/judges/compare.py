@@ -20,6 +20,8 @@ _WORDS = {
 class CompareJudge(RulingJudge):
     """Prefers what the callable or endpoint does. `numbers`: it says how probable answer A is, else words, 1 or 2."""
 
+    explains_itself = False
+
     def __init__(self, model: Model, run_id: str, *, numbers: bool = False) -> None:
         super().__init__(run_id)
         self.model = model

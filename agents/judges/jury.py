@@ -30,6 +30,7 @@ class JuryJudge(RulingJudge):
         super().__init__(run_id)
         self.members, self._decide, self._both = tuple(members), decide, both_orders
         self.gives_reasons = any(m.gives_reasons for m in members)
+        self.explains_itself = self.gives_reasons
         self.gives_probabilities = decide == "mean"
         self.has_position = not both_orders and any(m.has_position for m in members)
 

@@ -24,6 +24,11 @@ class Judge(Protocol):
         ...
 
     @property
+    def explains_itself(self) -> bool:
+        """Whether it can be asked to go on about its verdict; see `said`."""
+        ...
+
+    @property
     def gives_probabilities(self) -> bool:
         """Whether judgments carry `p_rejected` where the endpoint has log-probabilities."""
         ...
@@ -103,6 +108,7 @@ class RulingJudge(ABC):
     """A judge that needs to say no more than its ruling."""
 
     gives_reasons: bool = False
+    explains_itself: bool = True
     gives_probabilities: bool = False
     gives_scores: bool = False
     has_position: bool = True

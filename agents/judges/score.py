@@ -45,6 +45,7 @@ class ScoreJudge(RulingJudge):
     Each answer is scored alone, so there is no position, and there are no reasons.
     """
 
+    explains_itself = False
     gives_scores = True
     has_position = False
 

@@ -44,7 +44,7 @@ def collect(store: Store, run_id: str) -> Report:
     facts = list(_facts(manifest, tallies, len(target), len(domains), confirmation))
     return Report(
         run_id=run_id,
-        headline=headline(biases, verdicts, failures, usage, facts, outcome, confirmation),
+        headline=headline(biases, verdicts, failures, usage, facts, outcome, confirmation, _left_out(store, run_id)),
         biases=tuple(biases),
         seeds=tuple(seeds),
         errors=error_table(tallies, domains, [b.id for b in biases if b.accepted]),
@@ -60,6 +60,11 @@ def collect(store: Store, run_id: str) -> Report:
         data=tuple(data_summaries(store, run_id, ("target", "test"))),
         made_with=tuple(made_with(manifest)),
     )
+
+
+def _left_out(store: Store, run_id: str) -> list[str]:
+    note = store.note(run_id, "left_out")
+    return [str(said) for said in note] if isinstance(note, list) else []
 
 
 def _dict(value: Any) -> dict[str, Any]:

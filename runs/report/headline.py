@@ -27,8 +27,10 @@ def headline(
     facts: Sequence[Fact],
     outcome: dict[str, Any],
     confirmation_pairs: int,
+    left_out: Sequence[str] = (),
 ) -> Headline:
-    """`outcome` is the run's own word on how it ended; without one it counts as running."""
+    """`outcome` is the run's own word on how it ended; without one it counts as running. `left_out`: what does not
+    apply to the judge, a sentence each."""
     state = _STATES.get(str(outcome.get("state", "running")), "running")
     tested = [b for b in biases if b.search is not None]
     valid = [b for b in biases if b.accepted]
@@ -38,7 +40,7 @@ def headline(
         state=state,
         title=_title(len(valid), confirmed if checked else None, state),
         sentences=tuple(_sentences(state, str(outcome.get("reason", "")), tested, valid, checked, confirmed)),
-        warnings=tuple(_warnings(verdicts, failures, usage, facts, valid, checked, confirmation_pairs, state)),
+        warnings=(*_warnings(verdicts, failures, usage, facts, valid, checked, confirmation_pairs, state), *left_out),
         facts=tuple(facts),
         tested=len(tested),
         validated=len(valid),

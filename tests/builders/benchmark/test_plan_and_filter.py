@@ -27,7 +27,7 @@ def bias(k):
 class ScriptedJudge:
     """A judge that says what its script says for each order, and keeps what it was asked."""
 
-    gives_reasons = gives_probabilities = gives_scores = False
+    gives_reasons = explains_itself = gives_probabilities = gives_scores = False
 
     def __init__(self, name, verdicts, has_position=True):
         self.name, self.verdicts, self.has_position, self.asked = name, verdicts, has_position, []
