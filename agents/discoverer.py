@@ -86,10 +86,38 @@ async def discover(
 
 _KNOWN = re.compile(r"known bias|injected", re.IGNORECASE)
 _PROMPTED = frozenset(
-    "a an the this that same it is known injected given above bias biases biased name named names definition judge "
-    "error two to five words yes true false".split()  # noqa: SIM905
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "same",
+        "it",
+        "is",
+        "known",
+        "injected",
+        "given",
+        "above",
+        "bias",
+        "biases",
+        "biased",
+        "name",
+        "named",
+        "names",
+        "definition",
+        "judge",
+        "error",
+        "two",
+        "to",
+        "five",
+        "words",
+        "yes",
+        "true",
+        "false",
+    ]
 )
-_NOTHING = frozenset("no not none null n na unknown".split())  # noqa: SIM905
+_NOTHING = frozenset(["no", "not", "none", "null", "n", "na", "unknown"])
 
 
 def _own_part(name: str) -> str:
