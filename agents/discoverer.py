@@ -1,14 +1,17 @@
 """The teacher names the bias behind a misjudgment, if there is one."""
 
+import re
+
 from pydantic import BaseModel, Field
 
 from ..core.calls import Model
+from ..core.errors import CallFailed
 from ..core.ids import content_id
 from ..core.records import Bias, Candidate, Explanation, Judgment, PreferencePair
 from ..prompts import render
 from .engines.ask import ask_json
 from .judges.protocol import letter_of
-from .wording import clean_wording, described
+from .wording import Wording, clean_wording, described
 
 
 class _Finding(BaseModel):
@@ -33,7 +36,9 @@ async def discover(
 ) -> Candidate | None:
     """The bias that explains why the judge preferred `rejected_text`, or None when the teacher sees none.
 
-    Raises CallFailed, of kind `malformed` when the bias has no name or definition.
+    One that says the injected bias, by its name or as "the known bias", comes back in that bias's own words, so that
+    it joins it whatever a weak teacher wrote beside the name. Raises CallFailed, of kind `malformed` when the bias has
+    no definition, or no name but words of the prompt.
     """
     prompt = render(
         "discover",
@@ -60,6 +65,12 @@ async def discover(
     if not finding.explained_by_bias:
         return None
     wording = clean_wording(finding.name, finding.definition, finding.manifestation, request_id)
+    if not (own := _own_part(wording.name)):
+        if injected is None or not _KNOWN.search(wording.name):
+            raise CallFailed("malformed", f"{wording.name!r} names no bias", repr(wording), request_id)
+        own = _own_part(injected.name)
+    if injected is not None and own == _own_part(injected.name):
+        wording = Wording(injected.name, injected.definition, injected.manifestation)
     return Candidate(
         id=content_id("candidate", judgment.run_id, iteration, judgment.id),
         run_id=judgment.run_id,
@@ -72,3 +83,45 @@ async def discover(
         source_bias=injected.id if injected else "",
         request_id=request_id,
     )
+
+
+_KNOWN = re.compile(r"known bias|injected", re.IGNORECASE)
+_PROMPTED = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "same",
+        "it",
+        "is",
+        "known",
+        "injected",
+        "given",
+        "above",
+        "bias",
+        "biases",
+        "biased",
+        "name",
+        "named",
+        "names",
+        "definition",
+        "judge",
+        "error",
+        "two",
+        "to",
+        "five",
+        "words",
+        "yes",
+        "true",
+        "false",
+    ]
+)
+_NOTHING = frozenset(["no", "not", "none", "null", "n", "na", "unknown"])
+
+
+def _own_part(name: str) -> str:
+    """The words of a name that the prompt has not put into the teacher's mouth; empty when there are none."""
+    words = [word for word in re.findall(r"[^\W_]+", name.casefold()) if word not in _PROMPTED]
+    return "" if _NOTHING.issuperset(words) else " ".join(words)

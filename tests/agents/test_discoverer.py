@@ -83,3 +83,26 @@ def test_a_clean_line_is_cut_between_words():
 
 def test_names_are_bounded():
     assert len(clean_wording("long " * 100, "d", "", "r").name) <= NAME_LENGTH
+
+
+@pytest.mark.parametrize(
+    "name", ["Known bias", "the known bias.", "injected_bias", "{name}", "Known bias: {name}", "the {lower}"]
+)
+async def test_an_echo_of_the_known_bias_is_that_bias(queue_model, pair, judgment, bias, name):
+    said = name.format(name=bias.name, lower=bias.name.casefold().removesuffix(" bias"))
+    model = queue_model(finding(name=said, definition="The judge prefers the worse answer."))
+    candidate = await discover(model, pair, judgment, "rewritten", None, bias, iteration=0)
+    assert (candidate.name, candidate.definition) == (bias.name, bias.definition)
+
+
+@pytest.mark.parametrize("name", ["Known bias", "bias", "The bias name", "Two to five words", "None"])
+async def test_a_name_made_of_the_prompts_words_is_malformed(queue_model, pair, judgment, name):
+    with pytest.raises(CallFailed) as caught:
+        await discover(queue_model(finding(name=name)), pair, judgment, pair.rejected, None, None, iteration=0)
+    assert caught.value.kind == "malformed"
+
+
+@pytest.mark.parametrize("name", ["Words over known facts", "No authority", "Authority of length"])
+async def test_another_name_beside_a_known_bias_stays(queue_model, pair, judgment, bias, name):
+    candidate = await discover(queue_model(finding(name=name)), pair, judgment, "rewritten", None, bias, iteration=0)
+    assert (candidate.name, candidate.definition) == (name, "Rewards steps.")
