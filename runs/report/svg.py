@@ -198,4 +198,6 @@ def _file(inline: str) -> str:
         f"@media (prefers-color-scheme: dark) {{ svg {{ {colours('dark')} }} }}</style>"
     )
     at = inline.index("<title")
-    return f"{inline[:at]}{style}{inline[at:]}\n"
+    # A file has a size of its own; without it an image of it is 300 px wide.
+    opening = re.sub(r'viewBox="\S+ \S+ (\S+) (\S+)"', r'width="\g<1>" height="\g<2>" \g<0>', inline[:at], count=1)
+    return f"{opening}{style}{inline[at:]}\n"

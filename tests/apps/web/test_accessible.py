@@ -29,16 +29,20 @@ STRUCTURE = """() => {
     for (const field of all('input:not([type=hidden]), select, textarea'))
         if (!field.labels.length && !field.getAttribute('aria-label')) wrong.push('field ' + field.outerHTML);
     for (const image of all('img')) if (!image.alt) wrong.push('image ' + image.src);
-    for (const drawing of all('svg')) if (!drawing.getAttribute('aria-label') && drawing.ariaHidden !== 'true') wrong.push('svg');
-    for (const e of all('a, button, summary')) if (!(e.textContent.trim() || e.ariaLabel || e.title)) wrong.push(e.outerHTML);
-    for (const e of all('[tabindex]')) if (Number(e.getAttribute('tabindex')) > 0) wrong.push('tabindex ' + e.outerHTML);
+    for (const drawing of all('svg'))
+        if (!drawing.getAttribute('aria-label') && drawing.ariaHidden !== 'true') wrong.push('svg');
+    for (const e of all('a, button, summary'))
+        if (!(e.textContent.trim() || e.ariaLabel || e.title)) wrong.push(e.outerHTML);
+    for (const e of all('[tabindex]'))
+        if (Number(e.getAttribute('tabindex')) > 0) wrong.push('tabindex ' + e.outerHTML);
     for (const t of all('table')) if (!t.querySelector('th')) wrong.push('table without heads');
     const ids = all('[id]').map(e => e.id);
     for (const id of ids) if (ids.filter(i => i === id).length > 1) wrong.push('id twice: ' + id);
     for (const e of all('[aria-labelledby], [aria-controls]'))
         for (const id of (e.getAttribute('aria-labelledby') || e.getAttribute('aria-controls')).split(' '))
             if (!document.getElementById(id)) wrong.push('no element ' + id);
-    for (const e of all('.scroll')) if (e.scrollWidth > e.clientWidth + 1 && e.tabIndex !== 0) wrong.push('scrolls by mouse only');
+    for (const e of all('.scroll'))
+        if (e.scrollWidth > e.clientWidth + 1 && e.tabIndex !== 0) wrong.push('scrolls by mouse only');
     return wrong;
 }"""
 CONTRAST = """() => {
@@ -59,11 +63,14 @@ CONTRAST = """() => {
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
         const e = walk.currentNode.parentElement;
-        if (!walk.currentNode.textContent.trim() || !e.getClientRects().length || e.closest('svg, option, .undone, .skip')) continue;
+        const said = walk.currentNode.textContent.trim();
+        if (!said || !e.getClientRects().length || e.closest('svg, option, .undone, .skip')) continue;
         const style = getComputedStyle(e), back = behind(e), front = over(rgba(style.color), back);
         const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
-        const ratio = (a + .05) / (b + .05), large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.7 && style.fontWeight >= 700);
-        if (ratio < (large ? 3 : 4.5)) weak.add(ratio.toFixed(2) + ' ' + e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 30));
+        const ratio = (a + .05) / (b + .05), size = parseFloat(style.fontSize);
+        const large = size >= 24 || (size >= 18.7 && style.fontWeight >= 700);
+        if (ratio < (large ? 3 : 4.5))
+            weak.add([ratio.toFixed(2), e.tagName, e.className, said.slice(0, 30)].join(' '));
     }
     return [...weak];
 }"""

@@ -196,7 +196,8 @@ PAGES = {
 }
 FOREIGN = """() => [...document.querySelectorAll('*')].filter(e =>
     e.matches('iframe, object, embed, base, #attack, meta[http-equiv=refresh], svg animate, form[action*="evil"]')
-    || [...e.attributes].some(a => /^on/i.test(a.name) || /javascript:|evil\\.example/i.test(a.value) && a.name !== 'value'
+    || [...e.attributes].some(a => /^on/i.test(a.name)
+        || /javascript:|evil\\.example/i.test(a.value) && a.name !== 'value'
         && !['alt', 'aria-label', 'content', 'title', 'd'].includes(a.name))
     || (e.matches('script') && !(e.getAttribute('src') || '').startsWith('/static/'))
     || (e.matches('img') && e.getAttribute('src') === 'x')
