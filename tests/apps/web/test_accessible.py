@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (scripts for the browser)
 """By keyboard, by screen reader, on a phone, dark and light."""
 
 import pytest
