@@ -27,7 +27,7 @@ quickstart: $(VENV)/.local
 	$(BIN)/biasscope discover runs/examples/quickstart.yaml --set target.limit=$(LIMIT) --set test.limit=$(TESTS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

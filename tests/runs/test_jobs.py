@@ -3,7 +3,7 @@
 import pytest
 from biasscope.agents.engines.reference import ModelSpec
 from biasscope.core.calls import Message, Request
-from biasscope.core.errors import ConfigError
+from biasscope.core.errors import ConfigError, StoreError
 from biasscope.runs.config import JobConfig, load_config
 from biasscope.runs.folder import find_run
 from biasscope.runs.jobs import Desk, create, drive_job, forget_unstarted
@@ -82,5 +82,5 @@ def test_jobs_that_begin_in_one_second_get_names_of_their_own(tmp_path, monkeypa
 
 def test_a_workspace_that_is_a_file_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match=r"workspace: no folder can be made at .*: Not a directory"):
+    with pytest.raises(StoreError, match=r"the run's folder .* cannot be written: Not a directory"):
         create(config("http://127.0.0.1:1/v1", tmp_path / "file"))

@@ -35,6 +35,14 @@ FLAGS = [
 ]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Browser tests are not steady on a busy machine yet: they run with `-m slow`."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+
+
 def apart(work, *args, **options):
     """`work(...)` in a thread of its own: Playwright's loop runs in this one, and there can be no second."""
     with ThreadPoolExecutor(1) as pool:

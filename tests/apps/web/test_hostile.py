@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (scripts for the browser)
 """Text of models is text: whatever it holds, on every page that shows any, nothing of it runs, loads or links."""
 
 import re
