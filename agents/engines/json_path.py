@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-import jsonpath
+import jsonpath_rfc9535 as jsonpath
 
 from ...core.errors import ConfigError
 
@@ -22,7 +22,7 @@ def compile_path(path: str) -> Any:
 def find(query: Any, value: Any) -> Any:
     """The one value that a compiled JSON path finds; None for none or several."""
     try:
-        found = query.findall(value)
+        found = query.find(value).values()
     except (jsonpath.JSONPathError, RecursionError, TypeError):
         return None
     return found[0] if len(found) == 1 else None
