@@ -1,6 +1,5 @@
 """`biasscope discover` and `biasscope resume`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,14 +12,25 @@ from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
+from .lazy import load
 from .live import live
 from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
 from .proposals import show_proposals
 from .starting import say, start
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
-CONTINUE: dict[str, Callable[[RunFolder], None]] = {}
-"""How `resume` goes on with jobs of other kinds; filled where the commands are put together."""
+CONTINUE = {
+    "benchmark": ".benchmark:resume_build",
+    "evaluation": ".benchmark:resume_evaluation",
+    "dpo": ".dpo:resume_dpo",
+    "augment": ".dpo:resume_augment",
+    "treatment": ".mitigate:resume_treatments",
+    "gate": ".gate:continue_gate",
+    "profile": ".judge_profile:continue_profile",
+    "taxonomy": ".audit:continue_taxonomy",
+    "self-preference": ".audit:continue_self_preference",
+}
+"""How `resume` goes on with jobs of other kinds."""
 Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
 
 
@@ -125,7 +135,7 @@ def resume(
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
         with locked(folder):
             change(folder, set_ or (), kind=JobConfig)
-        CONTINUE[folder.kind](folder)
+        load(CONTINUE[folder.kind])(folder)
         return
     approval = None
     if approve and reject_all:
