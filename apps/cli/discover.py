@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...runs.config import JobConfig, default_workspace, judgments_spec, load_config
+from ...runs.config import JobConfig, ProposalsConfig, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
 from ...runs.launch import Approval, Outcome, run
@@ -91,8 +91,7 @@ def discover(
     if limit is not None and test is not None:
         given["test.limit"] = limit
     if config is None and judge is None and from_judgments is not None:
-        spec = judgments_spec(str(from_judgments), pairs, judged_by)
-        show_proposals(spec, features, seed or 0, workspace or default_workspace())
+        show_proposals(load_config(None, set_ or (), _of_a_log(given), kind=ProposalsConfig))
         return
     if config is None and judge is None:
         raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge, --teacher and --target")
@@ -104,6 +103,21 @@ def discover(
             return run(folder, listener=listener)
 
     show(console, start(made, console, drive))
+
+
+def _of_a_log(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given for a log alone; ConfigError for what belongs to a run, which would have no effect."""
+    there = {key: value for key, value in given.items() if value is not None}
+    if "judgments.pairs" in there and "target.limit" in there:
+        there["judgments.pairs.limit"] = there.pop("target.limit")
+    fields = ProposalsConfig.model_fields
+    lost = [f"--{key.rpartition('.')[2]}" for key in there if key.partition(".")[0] not in fields]
+    if lost:
+        raise ConfigError(
+            f"{', '.join(lost)}: of no use to --from-judgments without a judge, which proposes and starts no run; "
+            f"leave {'it' if len(lost) == 1 else 'them'} out, or give --judge"
+        )
+    return there
 
 
 def resume(
