@@ -1,9 +1,9 @@
 """What goes with the verdicts of published judge runs: `biasscope discover --from-judgments` on LLMBar and JudgeBench.
 
-    python benchmarks/published_verdicts.py FOLDER [--shuffles 3] [--details]
+    python benchmarks/published_verdicts.py FOLDER [--shuffles 3]
 
 FOLDER holds judge_runs.jsonl.gz (verdicts), llmbar.jsonl.gz and judgebench.parquet (the pairs). For each judge: rows of
-the log, pairs with texts, accuracy, and the proposals with direction, frequency (in percent) and weight. `in chance` is
+the log, pairs with texts, accuracy, and the proposals with direction, frequency (in percent) and weight. `by chance` is
 the same on a log whose verdicts were moved to other pairs of the data set, drawn anew for each shuffle: proposals per
 judge where nothing is to be found, to be held against the bound.
 """
@@ -29,7 +29,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--shuffles", type=int, default=3)
-    parser.add_argument("--details", action="store_true", help="a line for each proposal")
     args = parser.parse_args()
     by_set = defaultdict(list)
     with gzip.open(args.folder / LOG, "rt", encoding="utf-8") as lines:
@@ -43,7 +42,7 @@ def main() -> None:
         for seed in range(args.shuffles):
             for judge in proposals(shuffled(rows, seed), args.folder / file):
                 chance[judge["judge"]].append(len(judge["found"]))
-        show(name, judges, Counter(f"{r['judge']}#{r['method']}" for r in rows), chance, args.details)
+        show(name, judges, Counter(f"{r['judge']}#{r['method']}" for r in rows), chance)
 
 
 def proposals(rows, pairs):
@@ -69,9 +68,10 @@ def shuffled(rows, seed):
     return [{**row, "item": moved[row["item"]]} for row in rows]
 
 
-def show(name, judges, rows, chance, details):
+def show(name, judges, rows, chance):
     """The table, and which features come up for several judges."""
-    print(f"\n{name}\n\n| judge | rows | pairs | right | proposals: direction, % of halves, weight | bound | in chance |")
+    print(f"\n{name}\n")
+    print("| judge | rows | pairs | right | proposals: direction, % of halves, weight | bound | by chance |")
     print("|---|---|---|---|---|---|---|")
     often: Counter[str] = Counter()
     for judge in judges:
@@ -82,9 +82,6 @@ def show(name, judges, rows, chance, details):
             f"| {judge['judge']} | {rows[judge['judge']]} | {judge['pairs']} | {right} | {'; '.join(found) or 'none'} "
             f"| {judge['false_bound']:.2f} | {np.mean(chance.get(judge['judge'], [np.nan])):.2f} |"
         )
-        if details:
-            for line in judge["found"]:
-                print(f"    {line['title']}: support {line['support']} on {line['support_pairs']} pairs", file=sys.stderr)
     total = sum(len(judge["found"]) for judge in judges)
     bound = sum(judge["false_bound"] for judge in judges)
     by_chance = sum(float(np.mean(counts)) for counts in chance.values())
