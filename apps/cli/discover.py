@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...runs.config import JobConfig, default_workspace, judgments_spec, load_config
+from ...runs.config import default_workspace, judgments_spec, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
+from ...runs.kinds import KINDS
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
 from .live import live
@@ -124,7 +125,7 @@ def resume(
         if folder.kind not in CONTINUE:
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
         with locked(folder):
-            change(folder, set_ or (), kind=JobConfig)
+            change(folder, set_ or (), kind=KINDS[folder.kind])
         CONTINUE[folder.kind](folder)
         return
     approval = None

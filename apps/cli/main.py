@@ -11,6 +11,7 @@ from ...core.visible import visible
 from ...runs.audits.profile import report_profile
 from ...runs.audits.self_preference_job import report_self_preference
 from ...runs.audits.taxonomy_job import report_taxonomy
+from ...runs.audits.transfer import report_transfer
 from . import (
     ablate,
     analyse,
@@ -32,6 +33,7 @@ from . import (
     runs,
     selftest,
     train,
+    transfer,
     world,
 )
 
@@ -54,6 +56,7 @@ app.command("ablate")(ablate.ablate)
 app.command("mitigate")(mitigate.mitigate)
 app.command("augment")(dpo.augment)
 app.command("gate")(gate.gate)
+app.command("transfer")(transfer.transfer)
 app.command("selftest")(selftest.run_selftest)
 app.add_typer(audit.app, name="audit")
 app.add_typer(benchmark.app, name="benchmark")
@@ -71,8 +74,10 @@ app.add_typer(train.app, name="train")
 discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
 discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment, "treatment": mitigate.resume_treatments}
 discover.CONTINUE |= {"gate": gate.continue_gate, "profile": judge_profile.continue_profile}
+discover.CONTINUE |= {"transfer": transfer.continue_transfer}
 discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy, "self-preference": audit.continue_self_preference}
 runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference, "profile": report_profile}
+runs.REPORTS |= {"transfer": report_transfer}
 
 
 @app.callback(invoke_without_command=True)
