@@ -7,9 +7,10 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...runs.config import JobConfig, ProposalsConfig, load_config
+from ...runs.config import ProposalsConfig, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
+from ...runs.kinds import KINDS
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
 from .lazy import load
@@ -27,6 +28,7 @@ CONTINUE = {
     "treatment": ".mitigate:resume_treatments",
     "gate": ".gate:continue_gate",
     "profile": ".judge_profile:continue_profile",
+    "transfer": ".transfer:continue_transfer",
     "taxonomy": ".audit:continue_taxonomy",
     "self-preference": ".audit:continue_self_preference",
 }
@@ -148,7 +150,7 @@ def resume(
         if folder.kind not in CONTINUE:
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
         with locked(folder):
-            change(folder, set_ or (), kind=JobConfig)
+            change(folder, set_ or (), kind=KINDS[folder.kind])
         load(CONTINUE[folder.kind])(folder)
         return
     approval = None

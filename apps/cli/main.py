@@ -23,6 +23,7 @@ COMMANDS = {
     "mitigate": Entry(".mitigate:mitigate", "Compare a judge before and after what should cure it."),
     "augment": Entry(".dpo:augment", "Training pairs with negatives that show biases."),
     "gate": Entry(".gate:gate", "Whether a judge is within limits on a frozen test set."),
+    "transfer": Entry(".transfer:transfer", "One frozen library on several judges, and who shares which bias."),
     "selftest": Entry(".selftest:run_selftest", "Discovery on a world with planted biases, scored."),
     "audit": Entry(".audit:app", "Controlled audits of a judge."),
     "benchmark": Entry(".benchmark:app", "Hard benchmarks from validated biases."),

@@ -27,6 +27,7 @@ app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
 REPORTS = {
     "taxonomy": "...runs.audits.taxonomy_job:report_taxonomy",
     "self-preference": "...runs.audits.self_preference_job:report_self_preference",
+    "transfer": "...runs.audits.transfer:report_transfer",
     "profile": "...runs.audits.profile:report_profile",
 }
 """How the report of another kind of job is written."""
