@@ -105,6 +105,7 @@ SOURCES = ("target", "test", "source", "judgments", "pairs", "data", "suite", "a
 """Settings that name data, in every kind of job: a text there is the source, and elsewhere the model."""
 MAY_CHANGE = (
     "endpoints",
+    "batch",
     "max_concurrency",
     "timeout_s",
     "max_retries",
@@ -201,7 +202,7 @@ def change_config(path: Path, settings: Sequence[str], *, kind: type[JobConfig] 
     for setting in settings:
         key = setting.partition("=")[0]
         role, _, name = key.partition(".")
-        if role != "budget" and (kind is JobConfig or role not in ROLES or name not in MAY_CHANGE):
+        if role != "budget" and (kind is JobConfig or role not in ROLES or name.split(".")[0] not in MAY_CHANGE):
             models = "" if kind is JobConfig else f" and, of {', '.join(ROLES)}, {', '.join(MAY_CHANGE)}"
             raise ConfigError(
                 f"--set {key}: is fixed when a run begins, or results of two settings would be mixed; what may change "
