@@ -108,6 +108,7 @@ SOURCES = ("target", "test", "source", "judgments", "pairs", "data", "suite", "a
 """Settings that name data, in every kind of job: a text there is the source, and elsewhere the model."""
 MAY_CHANGE = (
     "endpoints",
+    "batch",
     "max_concurrency",
     "timeout_s",
     "max_retries",
