@@ -125,7 +125,9 @@ def reward_identity(spec: ModelSpec) -> str:
 def _load(spec: ModelSpec) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(spec.target)
         model = AutoModelForSequenceClassification.from_pretrained(spec.target, use_safetensors=True)
