@@ -246,7 +246,9 @@ def all_runs(jobs, workers, keep):
         lines = [json.loads(line) for line in keep.read_text(encoding="utf-8").splitlines()]
         known = {(r["seed"], r["n"], r["mode"], r["lexicon"]): r for r in lines}
     with ProcessPoolExecutor(workers) as pool:
-        waiting = [pool.submit(one, job) for job in jobs if job not in known]
+        # Small ones first: a benchmark that is stopped has something whole.
+        left = sorted((job for job in jobs if job not in known), key=lambda job: job[1])
+        waiting = [pool.submit(one, job) for job in left]
         for future in as_completed(waiting):
             run = future.result()
             known[run["seed"], run["n"], run["mode"], run["lexicon"]] = run

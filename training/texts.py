@@ -3,6 +3,8 @@
 from typing import Any
 
 Encoded = dict[str, list[int]]
+_QUIET: dict[str, Any] = {"verbose": False}
+"""Who asks sees to texts that are too long."""
 
 
 def scored(tokenizer: Any, prompt: str, answer: str, max_length: int | None = None) -> Encoded:
@@ -15,11 +17,11 @@ def scored(tokenizer: Any, prompt: str, answer: str, max_length: int | None = No
     paired = False
     if tokenizer.chat_template:
         turns = [{"role": "user", "content": prompt}, {"role": "assistant", "content": answer}]
-        found = tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True)
+        found = tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, tokenizer_kwargs=_QUIET)
     elif paired := tokenizer.sep_token is not None:
-        found = tokenizer(prompt, answer)
+        found = tokenizer(prompt, answer, **_QUIET)
     else:
-        found = tokenizer(f"{prompt}\n\n{answer}{tokenizer.eos_token or ''}")
+        found = tokenizer(f"{prompt}\n\n{answer}{tokenizer.eos_token or ''}", **_QUIET)
     names = ("input_ids", "token_type_ids") if paired else ("input_ids",)
     encoded = {name: [int(i) for i in found[name]] for name in names if name in found}
     if max_length is None:

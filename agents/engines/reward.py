@@ -120,7 +120,9 @@ def reward_identity(spec: ModelSpec) -> str:
 def _load(spec: ModelSpec) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     folder = Path(spec.target).expanduser()
     where = str(folder) if holds_model(folder) else spec.target
     kind, more = AutoModelForSequenceClassification, {}
