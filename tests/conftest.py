@@ -24,6 +24,7 @@ def _shared(name):
 
 
 world_runs, postgres = _shared("world_runs"), _shared("postgres")
+_shared("local_hub")
 _shared("tiny_model")
 _shared("training_files")
 _shared("frozen_worlds")

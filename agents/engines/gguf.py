@@ -99,6 +99,8 @@ def _download(repo: str, file: str) -> Path:
         return Path(hub.hf_hub_download(repo, file))
     except Exception as error:
         cause = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if isinstance(error, (hub.errors.EntryNotFoundError, hub.errors.RepositoryNotFoundError)):
+            cause = "the hub has no such file, or none that this machine may read"
         raise ConfigError(
             f"model 'local:{repo}/{file}' cannot be had from the model hub: {cause}; "
             f"download it by other means and write local:/path/{Path(file).name}, or use local:{PACKAGED}"

@@ -75,6 +75,8 @@ def status(
         while _read_state(folder).state == "running":
             time.sleep(1)
             shown.update(_status_text(folder))
+    if not console.is_terminal:
+        console.print()  # there Live leaves out the end of the last line
 
 
 def report(

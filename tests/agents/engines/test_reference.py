@@ -72,12 +72,7 @@ def test_keys(monkeypatch):
 
 
 def test_local_models(tmp_path, monkeypatch):
-    monkeypatch.setattr(gguf, "_on_hub", lambda reference: True)
-    spec, notice = resolve(parse_reference("local:"))
-    assert spec.target == gguf.BETTER and "Qwen2.5-1.5B" in notice
-    monkeypatch.setattr(gguf, "_on_hub", lambda reference: False)
-    spec, notice = resolve(parse_reference("local:"))
-    assert spec.target == "smollm2" and "weak" in notice
+    spec = parse_reference("local:smollm2")
     assert resolve(spec) == (spec, "")
 
     monkeypatch.setattr(gguf.importlib.util, "find_spec", lambda name: None)
