@@ -27,7 +27,7 @@ quickstart: $(VENV)/.local
 	$(BIN)/biasscope discover runs/examples/quickstart.yaml --set target.limit=$(LIMIT) --set test.limit=$(TESTS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

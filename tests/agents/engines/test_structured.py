@@ -159,9 +159,9 @@ def test_last_json_object(text, value):
 
 @pytest.mark.parametrize("text", ["{" * 100_000, '{"a":' * 50_000, '{"a": "' * 20_000, "{ " * 100_000 + "}"])
 def test_hostile_text_takes_no_time(text):
-    started = time.perf_counter()
+    started = time.process_time()
     assert last_json_object(text) in (None, ({}, "{ }"))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 20
 
 
 @given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans()), st.text(alphabet='ab {}\n`"'))
