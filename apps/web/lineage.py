@@ -129,7 +129,7 @@ def _family(snap: Snapshot, bias_id: str) -> set[str]:
 def _add(graph: "_Graph", merge: MergeDecision, members: Sequence[Candidate], snap: Snapshot) -> None:
     names = Counter(c.name for c in members)
     shown = names.most_common(1)[0][0] if names else "candidates"
-    others = f" and {len(names) - 1} other wordings" if len(names) > 1 else ""
+    others = f", {len(names)} wordings" if len(names) > 1 else ""
     group = graph.node(f"group:{merge.id}", shown, f"{_count(len(members), 'misjudgment')}{others}", "candidates", 1)
     for source, weight in sorted(Counter(c.source_bias for c in members).items()):
         label = snap.name(source) if source else "no bias injected"

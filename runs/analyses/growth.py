@@ -62,19 +62,33 @@ def growth_svg(lines: Sequence[Line]) -> str:
 
 
 def _draw(lines: Sequence[Line], width: int) -> Figure:
-    figure, axes = canvas(width, 320, 44, 30 if width < 500 else 190, 22, 50)
+    narrow = width < 500
+    figure, axes = canvas(width, 320, 44, 110 if narrow else 190, 22, 50)
     axes.grid(True, axis="y", color=GRID, linewidth=1)
     axes.set_axisbelow(True)
     most = max(1, *(p.cumulative for line in lines for p in line.points))
+    top = 1.12 * most
+    places = _apart([line.points[-1].cumulative / top for line in lines])
     for k, line in enumerate(lines):
         colour, marker = _COLOURS[k % len(_COLOURS)], _MARKERS[k % len(_MARKERS)]
         turns, values = [p.iteration for p in line.points], [p.cumulative for p in line.points]
         axes.plot(turns, values, marker=marker, color=colour, linewidth=2.2, markersize=7.5, markeredgecolor=PAPER)
-        axes.annotate(fit(f"{values[-1]} {line.run_id}", 24), (1, 1 - k * 18 / 248), (12, 0), "axes fraction",
-                      "offset points", va="center", color=colour, fontsize=11.5, annotation_clip=False)  # fmt: skip
+        axes.annotate(fit(f"{values[-1]} {line.run_id}", 13 if narrow else 24), (1, places[k]), (12, 0),
+                      "axes fraction", "offset points", va="center", color=colour, fontsize=11.5,
+                      annotation_clip=False)  # fmt: skip
     axes.set_xlim(0.85, max(p.iteration for line in lines for p in line.points) + 0.15)
-    axes.set_ylim(0, 1.12 * most)
+    axes.set_ylim(0, top)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     axes.set_xlabel("after iteration", color=MUTED, labelpad=8)
     return figure
+
+
+def _apart(heights: Sequence[float], gap: float = 18 / 248) -> list[float]:
+    """Where labels of lines that end at `heights` stand, in their order: beside them, moved down to be `gap` apart,
+    but none so far that those below it have no room above the axis."""
+    places, before = [0.0] * len(heights), 1.0 + gap
+    downward = sorted(range(len(heights)), key=lambda k: -heights[k])
+    for below, k in zip(reversed(range(len(heights))), downward, strict=True):
+        before = places[k] = min(before - gap, max(heights[k], below * gap))
+    return places

@@ -89,7 +89,7 @@ def _figures(row: DomainEffect) -> str:
 
 def _path(path: EPath, width: int) -> Figure:
     narrow = width < 500
-    figure, axes = canvas(width, 250 if narrow else 300, 66, 20 if narrow else 130, 16, 50)
+    figure, axes = canvas(width, 250 if narrow else 300, 88, 20 if narrow else 130, 16, 50)
     pairs = range(1, len(path.values) + 1)
     low = min(0.0, *path.values) - 0.2
     high = max(path.threshold, *path.values) + 0.35

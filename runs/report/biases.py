@@ -9,6 +9,7 @@ from ...core.records import Bias, Candidate, MergeDecision, Status, Validation, 
 from ...core.store import Store
 from ..analyses.same_effect import groups_of
 from .model import BiasEntry, Control, DomainEffect, Evidence
+from .tables import points
 from .tallies import Tallies
 
 _RANK: dict[str, int] = {"confirmed": 0, "valid": 1, "inconclusive": 2, "rejected": 3}
@@ -134,6 +135,9 @@ def _words(value: Any) -> str:
             return "not run"
         case float():
             return f"{value:.4g}"
+        case {"effect": float() as effect, "low": float() as low, "high": float() as high, **rest}:
+            found = f"{points(effect)} points [{points(low)}, {points(high)}]"
+            return f"{found}, {_words(rest)}" if rest else found
         case dict():
             return ", ".join(f"{str(k).replace('_', ' ')} {_words(v)}" for k, v in sorted(value.items()))
         case list() | tuple():

@@ -1,15 +1,21 @@
 """Word differences between two answers, in time that does not explode with their length."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Literal
 
 from .model import Span, Text
 
-_WORD = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff]+")
+_WORD = re.compile(r"\s*(?:[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff]+)|\s+")
+"""A word, or a character of a script without spaces, with the space before it: two spaces are no common ground."""
 _MOST_WORDS = 3000
 """Words compared on either side; the matcher is quadratic at worst."""
+_MOST_WORK = 50_000
+"""Equal words across the two sides up to which every word counts; texts that repeat a few words without end have more,
+and there the matcher has to leave the frequent ones out of account, or it takes minutes."""
 _CONTEXT = 160
 """Characters of an unchanged stretch that are shown next to a change."""
 
@@ -26,7 +32,8 @@ def marked(before: str, after: str, limit: int = 4000) -> Text:
     """
     spans: list[Span] = []
     shown = 0
-    edits = list(_edits(_WORD.findall(before), _WORD.findall(after)))
+    parts = groupby(_edits(_WORD.findall(before), _WORD.findall(after)), key=lambda edit: edit[0])
+    edits = [(kind, "".join(text for _, text in texts)) for kind, texts in parts]
     for k, (kind, text) in enumerate(edits):
         if shown >= limit:
             left = sum(len(t) for _, t in edits[k:])
@@ -59,31 +66,32 @@ def _middle(a: list[str], b: list[str]) -> Iterator[tuple[_Kind, str]]:
         yield from _nonempty("removed", a)
         yield from _nonempty("added", b)
         return
-    removed: list[str] = []
-    added: list[str] = []
-    for op, i, j, k, m in SequenceMatcher(None, a, b).get_opcodes():
-        gap = op == "equal" and not "".join(b[k:m]).strip()
-        if op == "equal" and not (gap and (removed or added)):
-            yield from _change(removed, added)
-            removed, added = [], []
+    matcher = SequenceMatcher(None, a, b, autojunk=_work(a, b) > _MOST_WORK)
+    for op, i, j, k, m in matcher.get_opcodes():
+        if op == "equal":
             yield from _nonempty("same", b[k:m])
-        else:  # a mere space between two changed words belongs to the change
-            removed += a[i:j]
-            added += b[k:m]
-    yield from _change(removed, added)
+        else:
+            yield from _change("".join(a[i:j]), "".join(b[k:m]))
 
 
-def _change(removed: list[str], added: list[str]) -> Iterator[tuple[_Kind, str]]:
-    """Whitespace that both sides end with stays unmarked."""
-    shared = removed[-1:] if removed and added and removed[-1] == added[-1] and removed[-1].isspace() else []
-    yield from _nonempty("removed", removed[: len(removed) - len(shared)])
-    yield from _nonempty("added", added[: len(added) - len(shared)])
+def _work(a: list[str], b: list[str]) -> int:
+    ours, theirs = Counter(a), Counter(b)
+    return sum(n * theirs[word] for word, n in ours.items())
+
+
+def _change(removed: str, added: str) -> Iterator[tuple[_Kind, str]]:
+    """Whitespace that both sides begin with stays unmarked."""
+    shared = removed[: len(removed) - len(removed.lstrip())]
+    if not added.startswith(shared):
+        shared = ""
     yield from _nonempty("same", shared)
+    yield from _nonempty("removed", removed[len(shared) :])
+    yield from _nonempty("added", added[len(shared) :])
 
 
-def _nonempty(kind: _Kind, words: list[str]) -> Iterator[tuple[_Kind, str]]:
-    if words:
-        yield kind, "".join(words)
+def _nonempty(kind: _Kind, words: Iterable[str]) -> Iterator[tuple[_Kind, str]]:
+    if text := "".join(words):
+        yield kind, text
 
 
 def _shorten(kind: _Kind, text: str, limit: int) -> Iterator[Span]:

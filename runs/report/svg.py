@@ -55,6 +55,7 @@ class Plot(NamedTuple):
     narrow: str
     """SVG for a phone, about 350 px."""
     file_svg: str
+    file_narrow: str
     png: bytes
 
 
@@ -104,6 +105,7 @@ def make(name: str, title: str, alt: str, draw: Draw) -> Plot:
         wide=_inline(wide, f"{name}-wide", title, alt),
         narrow=_inline(narrow, f"{name}-narrow", title, alt),
         file_svg=_file(_inline(wide, name, title, alt)),
+        file_narrow=_file(_inline(narrow, name, title, alt)),
         png=png,
     )
 

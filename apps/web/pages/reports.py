@@ -100,7 +100,7 @@ def plot(run: Run, name: str, form: str, narrow: bool = False, save: bool = Fals
     drawn = made(run).plots.get(name)
     if drawn is None or form not in ("svg", "png"):
         raise NotHere("the report has no such plot")
-    content = drawn.png if form == "png" else drawn.file_svg.encode()
+    content = drawn.png if form == "png" else (drawn.file_narrow if narrow else drawn.file_svg).encode()
     kind = "image/png" if form == "png" else "image/svg+xml"
     return _file(content, kind, f"{run.run_id}-{name}.{form}", save)
 

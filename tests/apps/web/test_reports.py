@@ -70,6 +70,14 @@ def test_every_plot_is_there_as_svg_and_png(app, visit):
             assert download.value.path().read_bytes().startswith(start)
 
 
+def test_plots_have_a_form_for_phones(app, visit):
+    page = visit(f"{app.url}/runs/first/report", viewport={"width": 390, "height": 800})
+    image = page.locator("#plots img").first
+    page.wait_for_function("i => i.complete && i.naturalWidth > 0", arg=image.element_handle())
+    assert image.evaluate("i => i.currentSrc").endswith("narrow=true")
+    assert image.evaluate("i => i.naturalWidth") < 400
+
+
 def test_a_report_follows_what_is_decided(serve, visit, workspace):
     app = serve(workspace)
     page = visit(f"{app.url}/runs/first?status=confirmed&status=valid")

@@ -1,5 +1,6 @@
 import asyncio
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pytest
 from biasscope.core.errors import UserError
@@ -9,7 +10,7 @@ from biasscope.core.store import Store
 from biasscope.runs.analyses import markdown
 from biasscope.runs.analyses.answers import answer_table, equality
 from biasscope.runs.analyses.arms import read_arms
-from biasscope.runs.analyses.growth import growth_line, growth_svg
+from biasscope.runs.analyses.growth import _apart, growth_line, growth_svg
 from biasscope.runs.analyses.length import judge_missing, length_table
 from biasscope.runs.analyses.same_effect import same_effect
 from biasscope.runs.report import collect
@@ -61,6 +62,15 @@ def test_length_table_and_missing_calls(start):
     assert asyncio.run(judge_missing(made.folder)) == 0
     assert made.store.usage(made.folder.run_id) == paid
     assert "length bias (truncated)" in markdown.length(length_table(made.store, made.folder.run_id))
+
+
+def test_labels_of_curves_stand_beside_their_ends_and_never_on_each_other():
+    assert _apart([0.5]) == [0.5]
+    assert _apart([0.2, 0.9, 0.5], gap=0.1) == [0.2, 0.9, 0.5]
+    assert _apart([0.5, 0.5, 0.5], gap=0.1) == pytest.approx([0.5, 0.4, 0.3])
+    assert _apart([0.0, 0.0, 0.0], gap=0.1) == pytest.approx([0.2, 0.1, 0.0])
+    crowd = _apart([0.3] * 40, gap=0.1)
+    assert min(a - b for a, b in pairwise(crowd)) == pytest.approx(0.1)
 
 
 def test_growth_agrees_with_the_report(drawn):

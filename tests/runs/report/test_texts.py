@@ -1,5 +1,6 @@
 """Word diffs and visible text, on everyday and on hostile input."""
 
+import random
 import time
 
 import pytest
@@ -26,6 +27,18 @@ def test_diff_spells_out_both_texts(before, after):
 def test_diff_marks_phrases_not_fragments():
     spans = [(s.kind, s.text) for s in marked("It is a quick look that fits.", "It is what the evidence shows.").spans]
     assert spans == [("same", "It is "), ("removed", "a quick look that fits."), ("added", "what the evidence shows.")]
+
+
+def test_words_that_occur_often_are_no_obstacle():
+    draw = random.Random(0)
+    before = [draw.choice(["the", "of", "and", "to", "a", "in", "is", "it", "that", "for"]) for _ in range(400)]
+    after = list(before)
+    after[100] = after[250] = "changed"
+    shown = marked(" ".join(before), " ".join(after), 10**6)
+    changed = [(s.kind, s.text) for s in shown.spans if s.kind not in ("same", "cut")]
+    assert changed == [
+        ("removed", before[100]), ("added", "changed"), ("removed", before[250]), ("added", "changed"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
