@@ -1,9 +1,10 @@
 """What is wrong with given values, in our own words: pydantic's errors never reach a user as they are."""
 
-from collections.abc import Callable
-from typing import Any
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 SHOWN = 80
 """Characters of a wrong value that a message repeats."""
@@ -40,16 +41,41 @@ _WORDS: dict[str, str | Callable[[dict[str, Any]], str]] = {
 }
 
 
-def mistakes(error: ValidationError, whole: str = "") -> list[str]:
-    """One line for each mistake: field, what is wrong, the value. `whole` names the thing for what is not a field's."""
+def mistakes(error: ValidationError, whole: str = "", kind: type[BaseModel] | None = None) -> list[str]:
+    """One line for each mistake: field, what is wrong, the value. `whole` names the thing for what is not a field's.
+
+    With the `kind` that was to be read, an unknown name comes with the nearest known one.
+    """
     lines = []
     for item in error.errors(include_url=False):
         # Parts in brackets are tags of pydantic, such as the kind of a judge, and stand in no file.
         field = ".".join(p for p in map(str, item["loc"]) if not p.startswith("(")) or whole
         said = f"{field}: {_message(item)}" if field else _message(item)
+        if item["type"] == "extra_forbidden" and kind is not None:
+            *parents, name = item["loc"]
+            near = difflib.get_close_matches(str(name), sorted(_names(kind, parents)), 1)
+            said = f"{field}: is unknown; did you mean {near[0]}?" if near else said
         hidden = item["type"] in _NO_VALUE or any(part in _SECRET for part in item["loc"])
         lines.append(said if hidden else f"{said} (got {short(item['input'])})")
     return lines
+
+
+def _names(kind: type[BaseModel], parents: Sequence[int | str]) -> set[str]:
+    """The fields of what stands under `parents`, of all kinds where several may stand there."""
+    kinds = {kind}
+    for part in parents:
+        inner = {
+            k for known in kinds if part in known.model_fields for k in _kinds(known.model_fields[str(part)].annotation)
+        }
+        kinds = inner or kinds
+    return {name for known in kinds for name in known.model_fields}
+
+
+def _kinds(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _kinds(inner)
 
 
 def short(value: Any) -> str:

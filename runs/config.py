@@ -247,7 +247,7 @@ def _checked(values: dict[str, Any], kind: type[C], where: str) -> C:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {'; '.join(mistakes(error))}") from None
+        raise ConfigError(f"{where}: {'; '.join(mistakes(error, kind=kind))}") from None
 
 
 def dump_config(config: JobConfig) -> str:

@@ -65,6 +65,20 @@ def test_wording(given: dict[str, Any], said: str) -> None:
     assert mistakes(caught.value) == [said]
 
 
+def test_an_unknown_name_comes_with_the_nearest() -> None:
+    class Outer(BaseModel):
+        thing: Thing | Inner | None = None
+        named: dict[str, list[Thing]] = Field(default_factory=dict)
+
+    with pytest.raises(ValidationError) as caught:
+        Outer.model_validate({"named": {"count": [{"nmae": "a"}, {"zzz": 1}]}})
+    said = mistakes(caught.value, kind=Outer)
+    assert said == [
+        "named.count.0.nmae: is unknown; did you mean name?",
+        "named.count.1.zzz: is unknown; check the spelling",
+    ]
+
+
 def test_json_and_what_is_not_a_field() -> None:
     with pytest.raises(ValidationError) as caught:
         Thing.model_validate_json("{")
@@ -87,6 +101,10 @@ def test_json_and_what_is_not_a_field() -> None:
         ("judge.base_url=ftp://me:hunter2@host", "judge.base_url: 'ftp://...@host' is no http address"),
         ("orders=all", "orders: must be 'drawn' or 'both' (got 'all')"),
         ("target.columns.prompt=q", "target.columns: columns: give either chosen and rejected"),
+        ("budget.cals=3", "budget.cals: is unknown; did you mean calls?"),
+        ("target.limt=3", "target.limt: is unknown; did you mean limit?"),
+        ("judge.temperatur=0", "judge.temperatur: is unknown; did you mean temperature?"),
+        ("validaton.batch=3", "validaton: is unknown; did you mean validation?"),
         ("validation.alpha=2", "validation.alpha: must be less than 1.0 (got 2)"),
     ],
 )

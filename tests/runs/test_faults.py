@@ -122,3 +122,35 @@ def test_answers_of_all_kinds(easy, tmp_path):
     assert outcome.state == "finished"
     html = (outcome.folder.path / "report.html").read_text(encoding="utf-8")
     assert "<script>alert(1)" not in html
+
+
+def test_secrets_that_an_endpoint_repeats_are_in_no_artefact(easy, small_data, tmp_path, monkeypatch, caplog):
+    secrets = {"MY_KEY": "sk-verysecret-0123456789", "TEAM": "team-secret-987654321"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    told = " and ".join(secrets.values())
+    repeated = []
+
+    def fault(body, n):
+        kind = draw(body, 12)
+        if kind == 0 and n == 0:
+            repeated.append(500)
+            return failure(500, f"not with {told}")
+        if kind == 1:
+            repeated.append(400)
+            return failure(400, f"not with {told}")
+        return None
+
+    model = {"api_key_env": "MY_KEY", "headers": {"x-team": "$TEAM"}, "structured": "json_schema"}
+    caplog.set_level("DEBUG")
+    with FaultyWorld(easy, fault) as server:
+        roles = {"judge": model, "teacher": model}
+        outcome = start(settings(small_data, tmp_path / "w", server.url, **roles, **LIGHT))
+    assert set(repeated) == {400, 500}
+    assert any("not with" in json.dumps(row) for row in results(outcome.folder)["Failure"])
+    written = {path.name: path.read_bytes() for path in outcome.folder.path.rglob("*") if path.is_file()}
+    assert {"store.db", "config.yaml", "manifest.json", "report.html"} <= written.keys()
+    written["log"] = caplog.text.encode()
+    assert [
+        (name, value) for name, text in written.items() for value in secrets.values() if value.encode() in text
+    ] == []
