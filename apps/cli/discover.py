@@ -1,6 +1,5 @@
 """`biasscope discover` and `biasscope resume`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +7,12 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...runs.config import JobConfig, ProposalsConfig, load_config
+from ...runs.config import ProposalsConfig, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
+from ...runs.kinds import KINDS
 from ...runs.launch import Approval, Outcome, run
+from .lazy import load
 from .live import live
 from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
 from .proposals import show_proposals
@@ -19,8 +20,19 @@ from .starting import say, start
 from .summary import show_report
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
-CONTINUE: dict[str, Callable[[RunFolder], None]] = {}
-"""How `resume` goes on with jobs of other kinds; filled where the commands are put together."""
+CONTINUE = {
+    "benchmark": ".benchmark:resume_build",
+    "evaluation": ".benchmark:resume_evaluation",
+    "dpo": ".dpo:resume_dpo",
+    "augment": ".dpo:resume_augment",
+    "treatment": ".mitigate:resume_treatments",
+    "gate": ".gate:continue_gate",
+    "profile": ".judge_profile:continue_profile",
+    "transfer": ".transfer:continue_transfer",
+    "taxonomy": ".audit:continue_taxonomy",
+    "self-preference": ".audit:continue_self_preference",
+}
+"""How `resume` goes on with jobs of other kinds."""
 Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
 
 
@@ -138,8 +150,8 @@ def resume(
         if folder.kind not in CONTINUE:
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
         with locked(folder):
-            change(folder, set_ or (), kind=JobConfig)
-        CONTINUE[folder.kind](folder)
+            change(folder, set_ or (), kind=KINDS[folder.kind])
+        load(CONTINUE[folder.kind])(folder)
         return
     approval = None
     if approve and reject_all:

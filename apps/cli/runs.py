@@ -3,7 +3,6 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -19,14 +18,20 @@ from ...runs.folder import RunFolder, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import write_report
 from ...runs.state import RunState, state_of
+from .lazy import load
 from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
 from .starting import say_safely
 from .summary import show_report
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
-REPORTS: dict[str, Callable[[RunFolder, Path], Mapping[str, Path]]] = {}
-"""How the report of another kind of job is written; filled where the commands are put together."""
+REPORTS = {
+    "taxonomy": "...runs.audits.taxonomy_job:report_taxonomy",
+    "self-preference": "...runs.audits.self_preference_job:report_self_preference",
+    "transfer": "...runs.audits.transfer:report_transfer",
+    "profile": "...runs.audits.profile:report_profile",
+}
+"""How the report of another kind of job is written."""
 
 
 @app.command("list")
@@ -92,7 +97,7 @@ def _report(folder: RunFolder, output: Path | None) -> None:
     if folder.kind != "discover":
         if folder.kind not in REPORTS:
             raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}, which has no report of its own")
-        typer.echo(f"report: {REPORTS[folder.kind](folder, output or folder.path)['html']}")
+        typer.echo(f"report: {load(REPORTS[folder.kind])(folder, output or folder.path)['html']}")
         return
     with contextlib.closing(open_store(folder)) as store:
         files = write_report(store, folder.run_id, output or folder.path)
