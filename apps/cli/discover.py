@@ -12,12 +12,12 @@ from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
 from ...runs.kinds import KINDS
 from ...runs.launch import Approval, Outcome, run
-from ...runs.report import load_report, summary_table
 from .lazy import load
 from .live import live
 from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
 from .proposals import show_proposals
 from .starting import say, start
+from .summary import show_report
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
 CONTINUE = {
@@ -167,11 +167,7 @@ def resume(
 def show(console: Console, outcome: Outcome) -> None:
     """The summary table, how the run stands and where the report is."""
     if outcome.files:
-        report = load_report(outcome.files["json"])
-        console.print(summary_table(report))
-        for warning in report.headline.warnings:
-            say(console, f"note: {warning}")
-        say(console, f"report: {outcome.files['html']}")
+        show_report(console, outcome.files)
     name = outcome.folder.run_id
     if outcome.state == "budget":
         say(console, f"inconclusive: {outcome.reason}")

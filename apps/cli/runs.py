@@ -16,12 +16,13 @@ from ...core.errors import BiasScopeError, ConfigError
 from ...core.progress import stage_words
 from ...runs.folder import RunFolder, find_run, runs_in
 from ...runs.jobs import open_store
-from ...runs.report import load_report, summary_table, write_report
+from ...runs.report import write_report
 from ...runs.state import RunState, state_of
 from .lazy import load
 from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
 from .starting import say_safely
+from .summary import show_report
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
 REPORTS = {
@@ -80,24 +81,29 @@ def status(
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Name or folder of a run, or `latest`.")] = "latest",
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN]...", help="Names or folders of runs, or `latest`.")
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder; the run's own when left out.")] = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> None:
     """Write the report of a run (HTML, Markdown, JSON, plots) from its store."""
-    folder = find_run(run, workspace, kind="discover" if run == "latest" else None)
+    named = runs or ["latest"]
+    if output is not None and len(named) > 1:
+        raise ConfigError(f"--output takes the report of one run, not of {len(named)}; leave it out, or name one run")
+    for run in named:
+        _report(find_run(run, workspace, kind="discover" if run == "latest" else None), output)
+
+
+def _report(folder: RunFolder, output: Path | None) -> None:
     if folder.kind != "discover":
         if folder.kind not in REPORTS:
             raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}, which has no report of its own")
         typer.echo(f"report: {load(REPORTS[folder.kind])(folder, output or folder.path)['html']}")
         return
-    store = open_store(folder)
-    try:
+    with contextlib.closing(open_store(folder)) as store:
         files = write_report(store, folder.run_id, output or folder.path)
-    finally:
-        store.close()
-    Console().print(summary_table(load_report(files["json"])))
-    typer.echo(f"report: {files['html']}")
+    show_report(Console(), files)
 
 
 def _state(folder: RunFolder) -> RunState:

@@ -64,8 +64,13 @@ def number(value: float) -> str:
 
 
 def summary_table(report: Report) -> Table:
-    """Tested biases, strongest first, for a terminal of 80 columns. `+/−`: verdicts turned wrong / turned right."""
+    """Tested biases, strongest first, for a terminal of 80 columns."""
     table = Table(title=Text(one_line(report.headline.title)), title_style="bold", box=box.SIMPLE_HEAD)
+    reference = "original answer" if any(b.shown and b.shown.rule == "paper" for b in report.biases) else "placebo"
+    table.caption = Text(
+        f"n: pairs. +/−: verdicts that the bias turned wrong / right. Points: what it adds to the {reference}'s error "
+        "rate. e: evidence, 1 is none, from 20 on it is strong; p: p-value."
+    )
     table.add_column("Bias", min_width=14, overflow="fold")
     table.add_column("Status", min_width=12)
     for name in ("n", "+/−", "Points [95 %]", "e or p"):

@@ -76,7 +76,7 @@ def test_stages_are_told_in_words(cli, values):
     folder = create(load_config(None, given=values | {"validation": {"rule": "paper", "batch": 4}}))
     code, out, err = cli("resume", folder.path)
     assert code == 0, err
-    assert "iteration 1, perturb (" in out and "iteration 1, validate, batch 2 (" in out and "@" not in out
+    assert "iteration 1, perturb (" in out and "iteration 1, validate, batch 2 (" in out and "validate@" not in out
 
 
 def test_report_and_resume_of_a_finished_run(cli, tmp_path):
@@ -84,6 +84,9 @@ def test_report_and_resume_of_a_finished_run(cli, tmp_path):
     assert code == 0
     assert str(tmp_path / "out" / "report.html") in out.replace("\n", "")
     assert (tmp_path / "out" / "report.json").exists()
+    assert "trial: judge " in out and "n: pairs." in out
+    assert cli("report", "trial", "trial")[1].count("report.html") == 2
+    refused(cli("report", "trial", "trial", "-o", tmp_path / "out"), "--output", "one run")
     assert cli("resume", "trial")[0] == 0
     refused(cli("resume", "trial", "--approve", "all"), "waits for a decision")
     refused(cli("resume", "trial", "--approve", "all", "--reject-all"), "exclude each other")
