@@ -1,7 +1,6 @@
 """`reward:`: a transformers sequence classifier as a scorer, in this process."""
 
 import asyncio
-import hashlib
 import importlib.util
 import time
 from pathlib import Path
@@ -9,9 +8,11 @@ from typing import Any
 
 from ...core.calls import Completion, Request
 from ...core.errors import CallFailed, ConfigError, EndpointError
+from ...training.needs import need_extra
 from ...training.texts import scored
 from .plain import plain_completion, prompt_and_answers
 from .reference import ModelSpec
+from .weights import ADAPTER, folder_identity, holds_model
 
 BATCH = 16
 INSTALL = "pip install 'biasscope[local]'"
@@ -35,7 +36,7 @@ class RewardModel:
             raise ConfigError(f"model {spec.model!r} names no model; write reward:/path/to/folder or reward:org/name")
         self._spec = spec
         self._folder = Path(spec.target).expanduser()
-        if self._folder.is_absolute() and not (self._folder / "config.json").is_file():
+        if self._folder.is_absolute() and not holds_model(self._folder):
             raise ConfigError(
                 f"model {spec.model!r}: {str(self._folder)!r} holds no config.json; give a model's folder"
             )
@@ -111,15 +112,9 @@ class RewardModel:
 
 
 def reward_identity(spec: ModelSpec) -> str:
-    """`folder#hash` with 12 hex digits of the SHA-256 of the config and of size and first megabyte of all weights."""
+    """`reward:name#hash` of a folder; of a model of the hub its id."""
     folder = Path(spec.target).expanduser()
-    if not (folder / "config.json").is_file():
-        return spec.model
-    digest = hashlib.sha256((folder / "config.json").read_bytes())
-    for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as opened:
-            digest.update(str(file.stat().st_size).encode() + opened.read(1 << 20))
-    return f"reward:{folder.resolve().name}#{digest.hexdigest()[:12]}"
+    return f"reward:{folder_identity(folder)}" if holds_model(folder) else spec.model
 
 
 def _load(spec: ModelSpec) -> tuple[Any, Any]:
@@ -128,9 +123,17 @@ def _load(spec: ModelSpec) -> tuple[Any, Any]:
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
+    folder = Path(spec.target).expanduser()
+    where = str(folder) if holds_model(folder) else spec.target
+    kind, more = AutoModelForSequenceClassification, {}
+    if (folder / ADAPTER).is_file():
+        need_extra("peft")
+        from peft import AutoPeftModelForSequenceClassification
+
+        kind, more = AutoPeftModelForSequenceClassification, {"num_labels": 1}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(spec.target)
-        model = AutoModelForSequenceClassification.from_pretrained(spec.target, use_safetensors=True)
+        tokenizer = AutoTokenizer.from_pretrained(where)
+        model = kind.from_pretrained(where, use_safetensors=True, **more)
     except Exception as error:
         cause = " ".join(str(error).split())[:200]
         raise EndpointError(
