@@ -3,7 +3,7 @@
     python benchmarks/reward_model.py FOLDER WORK [--steps train pulls discover taxonomy]
 
 FOLDER holds ultrafeedback_pairs.jsonl.gz (training: three quarters of the pairs, the rest to measure it) and
-rewardbench_filtered.parquet (pairs for the audits, texts up to 400 characters). All that is made is kept in WORK and
+rewardbench_filtered.parquet (pairs for the audits, texts up to 300 characters). All that is made is kept in WORK and
 not made twice.
 
 train     MiniLM as a sequence classifier with a head of one number, fitted to the pairs (Bradley-Terry; the encoder
@@ -40,7 +40,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 HELD_OUT, BATCH = 0.25, 8
-MAX_CHARS = 400
+MAX_CHARS = 300
 MAX_TOKENS = 128
 """Read of a text in training; the beginning of a longer one is cut off."""
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
@@ -52,9 +52,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=list(STEPS))
-    parser.add_argument("--pairs", type=int, default=320, help="pairs for discover, half to search and half to test")
-    parser.add_argument("--texts", type=int, default=12, help="answers for pulls")
-    parser.add_argument("--audited", type=int, default=60, help="pairs for each bias of taxonomy")
+    parser.add_argument("--pairs", type=int, default=300, help="pairs for discover, half to search and half to test")
+    parser.add_argument("--texts", type=int, default=8, help="answers for pulls")
+    parser.add_argument("--audited", type=int, default=40, help="pairs for each bias of taxonomy")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     for step in args.steps:
