@@ -1,8 +1,9 @@
 """The taxonomy audit: twelve biases injected one at a time into pairs, and what that does to a judge's right verdicts
 (JudgeBiasBench; docs/audits.md).
 
-`settings` says what can be chosen, `suite` builds the injected pairs (`cues` and agents.injection write them),
-`exchange` reads and writes them as files, `judging` asks the judge, `measure` counts.
+`settings` says what can be chosen, `suite` builds the injected pairs (`cues` and agents.injection write them, a
+verifier or `by_rule` checks them), `exchange` reads and writes them as files, `judging` asks the judge, `measure`
+counts.
 """
 
 from .judging import judge_suite

@@ -33,6 +33,7 @@ def measure(
     has_position: bool,
     both_orders: bool,
     filtered: bool,
+    by_rule: bool = False,
     left_out: Mapping[str, str],
 ) -> TaxonomyResult:
     """Everything that the judgments of a suite say."""
@@ -54,6 +55,7 @@ def measure(
         kind=judge_kind(has_position),
         both_orders=both,
         filtered=filtered,
+        by_rule=by_rule,
         biases=tuple(results),
         left_out=dict(left_out),
         overall=_overall("overall", core, outcomes),

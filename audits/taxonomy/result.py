@@ -131,6 +131,8 @@ class TaxonomyResult(_Part):
     both_orders: bool
     filtered: bool
     """Whether a verifier checked that the chosen answer is still the better one."""
+    by_rule: bool = False
+    """Whether rules checked that the injections changed nothing else."""
     biases: tuple[BiasResult, ...]
     left_out: dict[str, str]
     """Biases that do not apply to this judge, and why."""

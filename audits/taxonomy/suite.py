@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,10 +19,13 @@ from ...data.order import draw_order
 from ...validators.answers import answer_change, compare_answers
 from ...validators.split import stratified_order
 from ...validators.text_controls import length_ratio
+from .by_rule import consistent
 from .cues import cue_entry, swap_entry
 from .entries import Entry, injected
 from .settings import TaxonomySettings
 
+Verifier = Model | Literal["rules"]
+"""Who filters: a model, or rules that need none (`by_rule`)."""
 _NOTE = "suite"
 
 
@@ -39,7 +43,7 @@ class SuiteCount(BaseModel):
     answer_changed: int = 0
     """Left out: a final answer is another one than before."""
     discarded: int = 0
-    """Left out: the verifier no longer prefers the chosen answer."""
+    """Left out: the verifier no longer prefers the chosen answer, or the rules found more changed than was asked."""
     unchecked: int = 0
     """Left out: the verifier gave no usable answer."""
     kept: int = 0
@@ -71,7 +75,7 @@ def sampled(
 async def build_suite(
     job: Job,
     injector: Injector,
-    verifier: Model | None,
+    verifier: Verifier | None,
     pairs: Sequence[PreferencePair],
     biases: Sequence[TaxonomyBias],
     settings: TaxonomySettings,
@@ -124,7 +128,7 @@ def _key(pair: PreferencePair) -> tuple[str, str]:
 async def _of_bias(
     job: Job,
     injector: Injector,
-    verifier: Model | None,
+    verifier: Verifier | None,
     drawn: Sequence[PreferencePair],
     bias: TaxonomyBias,
     settings: TaxonomySettings,
@@ -137,7 +141,10 @@ async def _of_bias(
     same = [entry for entry in made if _same_answers(entry)]
     kept, unchecked = same, 0
     if verifier is not None and (bias.how == "rewrite" or bias.dimension == "diversity"):
-        kept, unchecked = await _consistent(job, verifier, same, bias)
+        if verifier == "rules":
+            kept = [entry for entry in same if consistent(entry)]
+        else:
+            kept, unchecked = await _consistent(job, verifier, same, bias)
     return kept, count.model_copy(
         update={
             "failed": len(drawn) - len(made),

@@ -1,6 +1,6 @@
 """The taxonomy audit as a job: its configuration, and its report as a value."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -31,8 +31,10 @@ class TaxonomyConfig(TaxonomySettings, JobConfig):
     """The judge under audit, of any kind."""
     teacher: TeacherField = Field(default_factory=lambda: TeacherSpec.model_validate({"model": "rules"}))
     """Writes the biases into the answers: rules (edits, no model) or a model."""
-    verifier: ModelField | None = None
-    """Checks that the chosen answer is still the better one; None: the teacher's model, and no check with rules."""
+    verifier: Annotated[Literal["rules"] | ModelField | None, Field(union_mode="left_to_right")] = None
+    """Checks that the chosen answer is still the better one; None: the teacher's model, and no check with the teacher
+    rules. rules: no model; of what the teacher rules wrote, what lost words or numbers or is over the bias's length
+    ratio is left out."""
     data: SourceField | None = None
     """Preference pairs to build the suite from."""
     suite: SourceField | None = None
@@ -89,6 +91,7 @@ def collect_taxonomy(store: Store, run_id: str, config: TaxonomyConfig, *, finis
         has_position=audit["has_position"],
         both_orders=config.orders == "both",
         filtered=audit["filtered"],
+        by_rule=audit.get("by_rule", False),
         left_out=audit["left_out"],
     )
     shown = harms(job, suite, both_orders=result.both_orders)

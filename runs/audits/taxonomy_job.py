@@ -8,8 +8,8 @@ from ...agents.judges.protocol import Judge
 from ...audits.taxonomy import Suite, build_suite, chosen_biases, judge_suite, load_suite, store_suite
 from ...audits.taxonomy.exchange import read_suite, suite_lines
 from ...audits.taxonomy.settings import split_applicable
+from ...audits.taxonomy.suite import Verifier
 from ...bias_library.taxonomy import TaxonomyBias
-from ...core.calls import Model
 from ...core.errors import ConfigError, StoreError
 from ...core.ids import content_id
 from ...data.sources import load
@@ -52,7 +52,8 @@ async def _work(desk: Desk[TaxonomyConfig]) -> TaxonomyReport:
         "audit",
         {
             "has_position": judge.has_position,
-            "filtered": verifier is not None and config.suite is None,
+            "filtered": verifier not in (None, "rules") and config.suite is None,
+            "by_rule": verifier == "rules" and config.suite is None,
             "left_out": left_out,
         },
     )
@@ -63,7 +64,7 @@ async def _work(desk: Desk[TaxonomyConfig]) -> TaxonomyReport:
     return report
 
 
-def _roles(desk: Desk[TaxonomyConfig], judge: Judge) -> tuple[Injector, Model | None]:
+def _roles(desk: Desk[TaxonomyConfig], judge: Judge) -> tuple[Injector, Verifier | None]:
     """Who writes and who checks."""
     config, teacher_model = desk.config, None
     if config.suite is None:
@@ -72,6 +73,11 @@ def _roles(desk: Desk[TaxonomyConfig], judge: Judge) -> tuple[Injector, Model | 
     if teacher_model is not None and config.teacher.rewrites == "model":
         injector = ModelInjector(teacher_model, desk.run_id)
     verifier = teacher_model
+    if config.verifier == "rules":
+        if config.suite is None and config.teacher.rewrites == "model":
+            raise ConfigError("verifier: rules checks edits, and a model rewrites; name a model that checks, or none")
+        desk.models["verifier"] = config.verifier
+        return injector, config.verifier
     if config.verifier is not None and config.suite is None:
         verifier = desk.model("verifier", config.verifier)
     if verifier is not None:
@@ -85,7 +91,7 @@ def _roles(desk: Desk[TaxonomyConfig], judge: Judge) -> tuple[Injector, Model | 
 
 
 async def _suite(
-    desk: Desk[TaxonomyConfig], injector: Injector, verifier: Model | None, biases: tuple[TaxonomyBias, ...]
+    desk: Desk[TaxonomyConfig], injector: Injector, verifier: Verifier | None, biases: tuple[TaxonomyBias, ...]
 ) -> Suite:
     """The suite, from the store where it was built already, and its file beside the report."""
     config, store, run_id = desk.config, desk.store, desk.run_id

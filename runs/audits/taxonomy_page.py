@@ -68,10 +68,10 @@ def taxonomy_warnings(result: TaxonomyResult) -> Iterator[str]:
     if small:
         yield f"Fewer than {SMALL} right verdicts to start from: {', '.join(small)}. Their intervals are wide."
     if not result.filtered and any(b.written_by not in ("line", "order") for b in result.biases):
-        yield (
-            "No verifier has checked that the better answer is still the better one after injection; final answers "
-            "were compared where they can be extracted."
-        )
+        said = "final answers were compared where they can be extracted"
+        if result.by_rule:
+            said = f"rules left out what lost words or numbers or became too long, and {said}"
+        yield f"No verifier has checked that the better answer is still the better one after injection; {said}."
     judged = result.original.judged + sum(b.biased.judged for b in result.biases)
     invalid = result.original.invalid + sum(b.biased.invalid for b in result.biases)
     if judged and invalid / judged > 0.05:

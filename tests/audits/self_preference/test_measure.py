@@ -133,3 +133,23 @@ async def test_a_judge_without_positions_speaks_once(job, contests):
     await job.store.write(*rows)
     side = measure(job, contests, SETTINGS, **{**HOW, "has_position": False}).own_side
     assert side.propensity.value == 0.5 and side.first is None and side.fit.position is None
+
+
+async def test_the_family_by_hand(job):
+    settings = SelfPreferenceSettings(structured=False, families={"me": "us", "kin": "us"})
+    prompts = [
+        Prompt(f"q{k}", f"Q{k}?", "d", {"me": f"mine {k}", "kin": f"ours {k}", "a": f"theirs {k}"}) for k in range(4)
+    ]
+    family = [c for c in plan_contests(prompts, "me", settings, 0) if c.role == "family"]
+    assert [(c.own, c.other) for c in family] == [("kin", "a")] * 4
+    rows = []
+    for k, contest in enumerate(family):
+        rows += [graded(contest.pair.id, member, 7.0, 7.0) for member in ("p", "q")]
+        # For the sibling three times, and once for whoever stands first.
+        rows += both(contest.pair.id, "plain", "j", "chosen", "rejected" if k == 3 else "chosen")
+    await job.store.write(*rows)
+    result = measure(job, plan_contests(prompts, "me", settings, 0), settings, **HOW)
+    side = result.family_side
+    assert result.family == "us" and (side.pairs, side.graded, side.equal) == (4, 4, 4)
+    assert side.propensity.value == pytest.approx((0.5 * 3 + 0.0) / 4)
+    assert result.own_side.equal == 0 and [a.other for a in side.authors] == ["a"]

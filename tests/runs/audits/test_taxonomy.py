@@ -253,3 +253,21 @@ def test_two_kills_change_nothing(easy, world_file, tmp_path):
         assert server.asked.keys() == calls.keys()
         assert server.asked.total() - calls.total() <= 8 * 2
     assert results(type(whole.folder)(folder)) == results(whole.folder)
+
+
+def test_rules_check_what_rules_wrote(easy, world_file, made):
+    with FaultyWorld(easy) as server:
+        outcome = audit(made, server.url, data=str(world_file), verifier="rules", biases=["authority", "length"])
+    report = outcome.result
+    length, authority = report.result.biases
+    assert report.result.by_rule and not report.result.filtered and report.account.models["verifier"] == "rules"
+    assert (authority.suite.drawn, authority.suite.discarded, authority.suite.kept) == (30, 1, 29)
+    assert length.suite.discarded == 0 and length.length_ratio > authority.length_ratio
+    assert "rules left out what lost words" in (outcome.folder.path / "report.md").read_text()
+    assert {usage.role for usage in report.account.usage} == {"judge"}
+
+
+def test_rules_do_not_check_what_a_model_wrote(world_file, made):
+    url = "http://127.0.0.1:9/v1"
+    with pytest.raises(ConfigError, match="verifier: rules checks edits, and a model rewrites"):
+        audit(made, url, data=str(world_file), teacher=model(url, "teacher"), verifier="rules")
