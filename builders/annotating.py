@@ -64,16 +64,24 @@ def import_decisions(
     names: Mapping[str, str] | None = None,
     by_program: bool = False,
 ) -> Imported:
-    """Write decisions as annotations, all or none; DataError for an unknown item or a row without an annotator.
+    """Write decisions as annotations, all or none; DataError for an unknown item, a row without an annotator, or one
+    that contradicts another of the same time.
 
     `annotator` stands in where the file names none; `names` translates the file's (user ids to people).
     """
     check_items(decisions, dict.fromkeys(item_ids(store, run_id)))
     made = []
+    seen: dict[tuple[str, ...], Decision] = {}
     for decision in decisions:
         who = (names or {}).get(decision.annotator, decision.annotator) or annotator
         if not who:
             raise DataError(f"{decision.place}: does not say who decided; give --annotator NAME")
+        key = (decision.item_id, annotator_name(who), decision.round or "independent", decision.time)
+        if (other := seen.setdefault(key, decision)).label != decision.label:
+            raise DataError(
+                f"{decision.place}: {who!r} says {decision.label!r} of the item that was {other.label!r} at "
+                f"{other.place}; keep one, or give the times of both"
+            )
         made.append(
             make_annotation(
                 run_id,

@@ -1,5 +1,6 @@
 """`biasscope benchmark`: build, annotate, finalize, evaluate."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -123,9 +124,9 @@ def finalize(
     console = Console()
     done = finalise_run(folder, without_people=without_people)
     verified = "human-verified" if done.final.human_verified else "not human-verified"
-    say_safely(
-        console, f"{done.items} items, {verified}, {len(done.final.drops)} left out by annotators, in {done.folder}"
-    )
+    reasons = Counter(drop.reason for drop in done.final.drops)
+    why = f" ({', '.join(f'{count} {reason}' for reason, count in reasons.items())})" if reasons else ""
+    say_safely(console, f"{done.items} items, {verified}, {reasons.total()} left out{why}, in {done.folder}")
     for warning in done.warnings:
         say_safely(console, f"warning: {warning}")
     if push_to:

@@ -70,7 +70,8 @@ def _settings(config: Path, set_: list[str] | None, kind: type[S]) -> S:
 def _tell(line: dict[str, Any]) -> None:
     shown = [f"{name} {line[name]:.4g}" for name in _SHOWN if name in line]
     if shown:
-        _print(f"step {line['step']}/{line['steps']}  " + "  ".join(shown))
+        where = f"step {line['step']}/{line['steps']}" if line["steps"] else "before"
+        _print(f"{where}  " + "  ".join(shown))
 
 
 def _show(trained: "Trained") -> None:

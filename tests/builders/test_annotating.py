@@ -80,3 +80,13 @@ def test_a_new_outcome_leaves_annotations_alone(store):
     assert len(annotations(store, "r")) == 1
     with pytest.raises(DataError, match="has no items"):
         item_ids(store, "other")
+
+
+def test_one_file_does_not_say_two_things_at_once(store):
+    with pytest.raises(DataError, match="'Ada' says 'same' of the item that was 'different' at file, line 1; keep one"):
+        import_decisions(store, "r", [said("p0", "different", "ada"), said("p0", "same", "Ada")])
+    assert annotations(store, "r") == []
+    first, later = (said("p0", "different", "ada"), said("p0", "same", "ada")._replace(time="2026-01-02T00:00:00Z"))
+    import_decisions(store, "r", [first._replace(time="2026-01-01T00:00:00Z"), later])
+    import_decisions(store, "r", [said("p0", "same", "bob"), said("p0", "same", "bob")])
+    assert progress(store, "r")["p0"].label == "same"

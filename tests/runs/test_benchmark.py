@@ -304,7 +304,7 @@ def test_the_final_set_is_what_people_said(annotated):
     shown = biasscope("benchmark", "finalize", folder.path)
     assert shown.exit_code == 0, shown.output
     words = " ".join(shown.output.split())
-    assert f"{len(ids) - SAME - 1} items, human-verified, {SAME + 1} left out by annotators" in words
+    assert f"{len(ids) - SAME - 1} items, human-verified, {SAME + 1} left out (" in words
     rows = read_rows(folder.path / "final")
     assert {r.pair_id for r in rows} == set(ids) - {ids[0], *ids[DISAGREE : DISAGREE + SAME]}
     assert {r.answers_differ_by for r in rows} == {"people"}
