@@ -9,6 +9,10 @@ order and placebo.
 
 The columns are ours and the published rule (error merely higher than the original's, all pairs judged). "Giving up" is
 `Limits.hopeless`. A call is one rewrite or one verdict; placebo calls are ours, calls for the original are published.
+Tokens are those of our prompts for both rules, on the built-in pairs, at four characters each: rewrites, verdicts with
+reasons (150 tokens of them), ours with the verdicts on the originals. Controls are the manipulation checks, and the
+truncation control as if every rewrite were longer than its original; the published rule has neither. All are shares
+of what the published rule spends on a candidate.
 """
 
 import argparse
@@ -19,8 +23,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from biasscope.bias_library.seeds import seed_biases
+from biasscope.data.builtin import builtin_pairs
+from biasscope.graph.settings import ValidationSettings
+from biasscope.prompts import render
 from biasscope.validators.contrasts import combine_orders
-from biasscope.validators.decisions import CONTINUE, INCONCLUSIVE, NOT_SHOWN, VALID, Limits, advance
+from biasscope.validators.controls import Evidence, apply_controls
+from biasscope.validators.decisions import CONTINUE, INCONCLUSIVE, NOT_SHOWN, VALID, Limits, Outcome, advance
 from biasscope.validators.eprocess import BETS, INTERVAL_BETS, log_e_counts, log_mean_exp
 from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
@@ -151,9 +160,11 @@ def families(rng: np.random.Generator, reps: int, candidates: int = 30) -> list[
     chunks = math.ceil(reps / CHUNK)
     # Published: one rewrite and one verdict per pair and candidate, and the original judged once.
     baseline = (2 * candidates + 1) * N * CHUNK * chunks
+    price = prices()
+    paid = (candidates * (price["rewrite"] + price["verdict"]) + price["verdict"]) * N * CHUNK * chunks
     for share in (1 / 3, 1 / 2, 1.0):
         real = np.arange(candidates) < round(share * candidates)
-        sums = {name: np.zeros(7) for name in SETTINGS}
+        sums = {name: np.zeros(9) for name in SETTINGS}
         paper = np.zeros(3)
         for _ in range(chunks):
             difficulty = normal(rng, CHUNK, N)
@@ -166,7 +177,11 @@ def families(rng: np.random.Generator, reps: int, candidates: int = 30) -> list[
                 status, used = sequential(arms - shared[:, :1], limits, early)
                 valid, dropped = status == VALID, status == NOT_SHOWN
                 # Ours: a rewrite and a verdict for every pair used, and for the placebo as far as anyone got.
-                calls = 2 * (used.sum() + used.max(axis=1).sum())
+                shown = used.max(axis=1).sum()
+                calls = 2 * (used.sum() + shown)
+                tokens = price["rewrite"] * used.sum() + price["placebo"] * shown
+                tokens += price["verdict"] * (used.sum() + 2 * shown)
+                controls = price["verdict"] * used[valid].sum() + price["check"] * CHECKS * status.size
                 hits = valid & real
                 null_pairs = used[:, ~real].mean() if (~real).any() else 0.0
                 correct = (hits | (dropped & ~real)).sum()
@@ -180,13 +195,14 @@ def families(rng: np.random.Generator, reps: int, candidates: int = 30) -> list[
                     decided,
                     correct,
                     null_pairs / chunks,
+                    tokens,
+                    tokens + controls,
                 )
-        for name, (power, false, pairs, calls, decided, correct, null_pairs) in sums.items():
+        for name, (power, false, pairs, calls, decided, correct, null_pairs, tokens, controlled) in sums.items():
             asked = name == "default"
             title = f"{real.sum()} of {candidates} real, {name}"
             # With all real ones accepted the bar is that of a test at this level.
             bound = wald(0.10, 0.25, Limits().level * real.sum() / candidates)
-            each = baseline / (candidates * CHUNK * chunks)
             rows.append(row(f"power under e-BH: {title}", power, paper[0], at_least=0.9 if asked else None))
             rows.append(row(f"FDR of one iteration: {title}", false, paper[1], at_most=0.0125 if asked else None))
             rows.append(
@@ -194,16 +210,48 @@ def families(rng: np.random.Generator, reps: int, candidates: int = 30) -> list[
             )
             if null_pairs:
                 rows.append(row(f"pairs spent on a null: {title}", null_pairs, N))
-            rows.append(
-                row(f"calls per candidate / published: {title}", calls / baseline, 1, at_most=0.5 if asked else None)
-            )
-            rows.append(row(f"calls per valid or not shown / published: {title}", calls / decided / each, 1))
-            rows.append(
-                row(
-                    f"calls per right decision / published: {title}", calls / correct / each, baseline / paper[2] / each
-                )
-            )
+            total = candidates * CHUNK * chunks
+            for unit, spent, published in (
+                ("calls", calls, baseline),
+                ("tokens", tokens, paid),
+                ("tokens with controls", controlled, paid),
+            ):
+                for what, ours, theirs in (
+                    ("candidate", total, total),
+                    ("valid or not shown", decided, total),
+                    ("right decision", correct, paper[2]),
+                ):
+                    if asked or what == "valid or not shown":
+                        share = spent / published * total / ours
+                        target = 0.5 if asked and what == "candidate" else None
+                        rows.append(row(f"{unit} per {what}: {title}", share, total / theirs, at_most=target))
     return rows
+
+
+CHECKS = ValidationSettings().manipulation_checks
+REASONS = 150
+"""Tokens of a judge's three to five sentences."""
+
+
+def prices(pairs: int = 100) -> dict[str, float]:
+    """Mean tokens, prompt and reply, of each kind of call on built-in pairs, every one with a seed bias in turn."""
+    sums: dict[str, float] = dict.fromkeys(("rewrite", "placebo", "verdict", "check"), 0.0)
+    biases = [f"{b.name}: {b.definition} {b.manifestation}" for b in seed_biases()]
+    for number, pair in enumerate(builtin_pairs(pairs)):
+        bias, answer = biases[number % len(biases)], pair.rejected
+        asked = {"question": pair.prompt, "answer": answer, "words": len(answer.split())}
+        for kind, prompt, reply in (
+            ("rewrite", render("perturb", bias=bias, **asked), answer),
+            ("placebo", render("placebo", **asked), answer),
+            (
+                "verdict",
+                render("judge_reasoning", question=pair.prompt, answer_a=pair.chosen, answer_b=answer, planted=""),
+                " " * 4 * REASONS,
+            ),
+            ("check", render("verify_manipulation", bias=bias, text_1=answer, text_2=answer), '{"shows_more": 1}'),
+        ):
+            sums[kind] += (sum(len(m.content) for m in prompt.messages) + len(reply)) / 4 / pairs
+    return sums
 
 
 def fdp(accepted: np.ndarray, null: np.ndarray) -> float:
@@ -315,6 +363,33 @@ def gains(rng: np.random.Generator, reps: int) -> list[dict[str, Any]]:
     return rows
 
 
+def manipulation(rng: np.random.Generator, reps: int) -> list[dict[str, Any]]:
+    """How often the manipulation check turns a bias away, by the teacher's success and the checker's accuracy.
+
+    Where the rewrite succeeded the checker names it with its accuracy; where not, both texts show the bias alike and it
+    guesses. A text that shows the bias anyway counts as one without success.
+    """
+    rows = []
+    effect = np.tile([1.0, 0.0, 0.0, 0.0], 50)
+    for checks, accuracies in ((CHECKS, (1.0, 0.97, 0.9, 0.8)), (2 * CHECKS, (0.97, 0.9))):
+        turned_away = np.array(
+            [
+                apply_controls(FOUND, Evidence(effect, manipulation_right=k, manipulation_n=checks))[0] != FOUND
+                for k in range(checks + 1)
+            ]
+        )
+        for accuracy in accuracies:
+            for success in (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.0):
+                written = rng.random((reps, checks)) < success
+                right = (rng.random((reps, checks)) < np.where(written, accuracy, 0.5)).sum(axis=1)
+                title = f"{checks} checks, checker {accuracy:.0%} right, {success:.0%} of rewrites succeed"
+                rows.append(row(f"not injectable: {title}", float(turned_away[right].mean())))
+    return rows
+
+
+FOUND = Outcome("valid", "")
+
+
 def row(
     name: str,
     ours: float,
@@ -334,7 +409,7 @@ def row(
 
 def run(reps: int, seed: int) -> list[dict[str, Any]]:
     """All rows; each part has a generator of its own, so that parts can change without moving the others."""
-    parts = (null_acceptance, single_power, families, whole_run, gains)
+    parts = (null_acceptance, single_power, families, whole_run, gains, manipulation)
     streams = np.random.default_rng(seed).spawn(len(parts))
     return [line for part, rng in zip(parts, streams, strict=True) for line in part(rng, reps)]
 

@@ -12,6 +12,7 @@ from ...core.records import Bias, LibraryEvent, Status, Validation
 from ..context import Context
 from ..routes import last_round
 from ..state import State
+from .validate import seeds
 
 _STATUS: dict[str, Status] = {
     "valid": "valid",
@@ -28,7 +29,8 @@ async def admit(context: Context, state: State) -> State:
     validations = context.store.get_many(Validation, state["decided"])
     passed = [v.bias_id for v in validations if v.decision == "valid"]
     biases = {b.id: b for b in context.store.get_many(Bias, [v.bias_id for v in validations])}
-    start = set(state["library"])
+    # Not what is in the library: late validation has put biases there that nobody has tested yet.
+    start = set(seeds(context, state))
     waiting = [id_ for id_ in passed if id_ not in start]
     turned_down: set[str] = set()
     author, reason = "biasscope", ""
@@ -39,7 +41,7 @@ async def admit(context: Context, state: State) -> State:
         turned_down = {id_ for id_ in waiting if id_ not in approved}
     await record(context, validations, step_of=iteration, turned_down=turned_down, author=author, reason=reason)
     admitted = [id_ for id_ in waiting if id_ not in turned_down]
-    library = [*state["library"], *admitted]
+    library = list(dict.fromkeys([*state["library"], *admitted]))
     if settings.validation.when == "late" and not last_round(state, settings):
         # Late validation injects what merging left as new, before it is tested (paper section 3.3).
         library += [id_ for id_ in state["novel"] if id_ not in library]

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from biasscope.bias_library.library import load_library
 from biasscope.core.errors import ConfigError, UserError
+from biasscope.runs.analyses.growth import growth_line
 from biasscope.runs.folder import RunFolder
 from biasscope.runs.jobs import open_store
 from biasscope.runs.launch import Approval, run
@@ -86,3 +87,18 @@ def test_a_run_with_approval_of_all_finds_what_one_without_finds(waiting, small_
     ours, theirs = results(outcome.folder), results(whole.folder)
     assert ours["Validation"] == theirs["Validation"]
     assert ours["Judgment"] == theirs["Judgment"]
+
+
+def test_late_validation_waits_for_biases_that_were_injected_untested(small_data, server, tmp_path):
+    late = {"validation": {"when": "late", "rule": "paper"}, "approve": True}
+    outcome = start(settings(small_data, tmp_path, server.url, **late))
+    found = results(outcome.folder)
+    passed = {v["bias_id"] for v in found["Validation"] if v["decision"] == "valid"}
+    early = {m["into"] for m in found["MergeDecision"] if m["iteration"] == 0 and m["novel"]}
+    assert outcome.state == "waiting" and set(outcome.waiting_for) == passed and passed & early
+    assert run(outcome.folder, approval=Approval(("all",), **DECISION)).state == "finished"
+    store = open_store(outcome.folder)
+    try:
+        assert growth_line(store, outcome.folder.run_id).points[-1].cumulative == len(passed)
+    finally:
+        store.close()
