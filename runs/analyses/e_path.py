@@ -36,7 +36,7 @@ def e_path(store: Store, run_id: str, validation: Validation) -> EPath:
     """
     reference = reference_arm([validation])
     arm = bias_arm(validation.bias_id)
-    arms = read_arms(store, run_id, (reference, arm))
+    arms = read_arms(store, run_id, (reference, arm), lengths=False)
     confirming = validation.iteration < 0
     part = {i: p.domain for i, p in arms.pairs.items() if (i in arms.confirm) == confirming}
     manifest = store.note(run_id, "manifest") or {}
