@@ -101,6 +101,13 @@ class Reader:
         found = self._rows(sa.select(notes.c.body).where(notes.c.run_id == run_id, notes.c.name == name))
         return json.loads(found[0][0]) if found else None
 
+    def notes(self, run_id: str, prefix: str) -> dict[str, Any]:
+        """The named values whose names begin with `prefix`."""
+        query = sa.select(notes.c.name, notes.c.body).where(
+            notes.c.run_id == run_id, notes.c.name.startswith(prefix, autoescape=True)
+        )
+        return {name: json.loads(body) for name, body in self._rows(query)}
+
     def run_ids(self) -> list[str]:
         """The runs that have pairs in this store."""
         return [r for (r,) in self._rows(sa.select(run_pairs.c.run_id).distinct().order_by(run_pairs.c.run_id))]

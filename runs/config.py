@@ -23,7 +23,7 @@ from ..core.database import store_url
 from ..core.errors import ConfigError
 from ..core.mistakes import mistakes, short
 from ..data.spec import SourceSpec
-from ..graph.settings import PAPER, LoopSettings
+from ..graph.settings import PAPER, ContrastSettings, LoopSettings
 
 
 def _reference(value: Any) -> Any:
@@ -108,6 +108,7 @@ SOURCES = ("target", "test", "source", "judgments", "pairs", "data", "suite", "a
 """Settings that name data, in every kind of job: a text there is the source, and elsewhere the model."""
 MAY_CHANGE = (
     "endpoints",
+    "batch",
     "max_concurrency",
     "timeout_s",
     "max_retries",
@@ -164,9 +165,24 @@ class RunConfig(LoopSettings, JobConfig):
         return self
 
 
-def judgments_spec(source: str, pairs: str | None, judge: str | None) -> JudgmentsSpec:
-    """A log of verdicts as it is given on the command line. Raises ConfigError."""
-    return _checked({"source": source, "pairs": pairs, "judge": judge}, JudgmentsSpec, "--from-judgments")
+class ProposalSearch(BaseModel):
+    """The part of the discovery settings that a log alone has a use for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    contrasts: ContrastSettings = ContrastSettings()
+
+
+class ProposalsConfig(BaseModel):
+    """What contrasts can be told that only read a log: the settings of a run by the same names, without its models."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    judgments: JudgmentsField
+    features: Path | None = None
+    discovery: ProposalSearch = ProposalSearch()
+    seed: int = 0
+    workspace: Path = Field(default_factory=default_workspace)
 
 
 @overload

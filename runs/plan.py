@@ -11,10 +11,10 @@ import uuid
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..agents.engines.reference import ModelSpec
-from ..agents.judges.specs import models_of
+from ..agents.judges.specs import JurySpec, models_of
 from ..core.calls import Completion
 from ..core.errors import ConfigError
 from ..core.records import Validation
@@ -30,6 +30,10 @@ PROBE_PAIRS = 12
 NEW_BIASES = (5, 20)
 _LEAST_SHARE = 0.35
 """The smallest share of the test pairs that biases are expected to take on average, thanks to early stopping."""
+
+
+_A_DAY = 86_400.0
+"""What a provider may take for a batch."""
 
 
 class _Sizes(NamedTuple):
@@ -87,12 +91,22 @@ def _probe_config(config: RunConfig, pairs: int, search_pairs: int, scratch: Pat
             "workspace": scratch,
             "approve": False,
             "judgments": None,
+            # What a model answers does not depend on the way it is asked, and a probe should not take days.
+            **{role: _online(getattr(config, role)) for role in ("judge", "teacher", "verifier")},
             "target": config.target.model_copy(update={"limit": pairs if config.test else 2 * pairs}),
             "test": config.test.model_copy(update={"limit": pairs}) if config.test else None,
             "discovery": config.discovery.model_copy(update={"iterations": 1}),
             "validation": config.validation.model_copy(update=validation),
         }
     )
+
+
+def _online(spec: Any) -> Any:
+    if isinstance(spec, ModelSpec) and spec.batch is not None:
+        return spec.model_copy(update={"batch": None})
+    if isinstance(spec, JurySpec):
+        return spec.model_copy(update={"members": tuple(_online(member) for member in spec.members)})
+    return spec
 
 
 def _scale(
@@ -106,22 +120,24 @@ def _scale(
     units = (store.count(Validation, run_id=run_id) + arms) * probed
     test_pairs = min(sizes.search, validation.max_pairs or sizes.search)
     least = _LEAST_SHARE if validation.when == "early" and validation.rule == "eprocess" else 1.0
-    by_round = Span(
-        low=min(config.discovery.patience, config.discovery.iterations), high=config.discovery.iterations
-    ).times(sizes.target / len(store.pair_ids(run_id, "target")))
+    rounds = Span(low=min(config.discovery.patience, config.discovery.iterations), high=config.discovery.iterations)
+    by_round = rounds.times(sizes.target / len(store.pair_ids(run_id, "target")))
     factors = dict.fromkeys(("perturb", "judge", "explain", "discover", "merge"), by_round)
     factors["validate"] = Span(
         low=(given + new[0] + arms) * test_pairs * least / units, high=(given + new[1] + arms) * test_pairs / units
     )
     confirm = Span(low=0, high=(given + new[1] + arms) * sizes.confirm / units)
+    turns = dict.fromkeys(factors, rounds)
+    turns["validate"] = Span(low=rounds.low, high=rounds.high * math.ceil(test_pairs / validation.batch))
+    turns["confirm"] = Span(low=0, high=math.ceil(sizes.confirm / validation.batch))
     stages, calls = [], 0
     for (role, stage), paid in _by_stage(store, run_id).items():
         calls += len(paid)
         spec = _spec_of(config, role)
         if stage in factors:
-            stages.append(_stage(role, stage, paid, spec, factors[stage]))
+            stages.append(_stage(role, stage, paid, spec, factors[stage], turns[stage]))
         if stage == "validate" and sizes.confirm:
-            stages.append(_stage(role, "confirm", paid, spec, confirm))
+            stages.append(_stage(role, "confirm", paid, spec, confirm, turns["confirm"]))
     return Plan(
         stages=tuple(stages),
         target_pairs=sizes.target,
@@ -140,9 +156,12 @@ def _by_stage(store: Store, run_id: str) -> dict[tuple[str, str], list[Completio
     return found
 
 
-def _stage(role: str, stage: str, paid: Sequence[Completion], spec: ModelSpec, factor: Span) -> StagePlan:
-    at_once = spec.at_once
+def _stage(role: str, stage: str, paid: Sequence[Completion], spec: ModelSpec, factor: Span, turns: Span) -> StagePlan:
     costs = [c.cost for c in paid if c.cost is not None]
+    if spec.batch is not None:
+        seconds = Span(low=turns.low * spec.batch.poll_s, high=turns.high * _A_DAY)
+    else:
+        seconds = factor.times(sum(c.seconds for c in paid) / spec.at_once)
     return StagePlan(
         role=role,
         stage=stage,
@@ -150,7 +169,7 @@ def _stage(role: str, stage: str, paid: Sequence[Completion], spec: ModelSpec, f
         prompt_tokens=factor.times(sum(c.prompt_tokens for c in paid)),
         completion_tokens=factor.times(sum(c.completion_tokens for c in paid)),
         cost=factor.times(sum(costs)) if costs else None,
-        seconds=factor.times(sum(c.seconds for c in paid) / at_once),
+        seconds=seconds,
     )
 
 

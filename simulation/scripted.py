@@ -19,6 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from .batches import BatchDesk
+
 Body = dict[str, Any]
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
 
@@ -56,6 +58,9 @@ class Received:
     path: str
     headers: Mapping[str, str]
     body: Body
+    method: str = "POST"
+    content: bytes = b""
+    """The body as it came, for what is no JSON."""
 
 
 Script = Sequence[Reply | str] | Callable[[Body], Reply | str] | Callable[[Body, Mapping[str, str]], Reply | str]
@@ -70,6 +75,7 @@ def vector_of(text: str, dimensions: int = 32) -> list[float]:
 class ScriptedServer:
     """Serves `/v1/chat/completions`, `/v1/embeddings` and `/v1/models` on a free loopback port.
 
+    `batches`: serves `/v1/files` and `/v1/batches` too; the script answers their lines.
     `models`: names that exist, others answer 404. `api_key`: others answer 401. `refuses`: body fields, or types of
     `response_format`, that answer 400. `context`: tokens told by `/v1/models`. A list that is used up answers 500.
     `keep`: how many received requests to remember (all when None).
@@ -86,10 +92,11 @@ class ScriptedServer:
         embed: Callable[[str], Sequence[float]] = vector_of,
         keep: int | None = None,
         port: int = 0,
+        batches: BatchDesk | None = None,
     ) -> None:
         self._answer = _as_function(script)
         self._models, self._api_key, self._refuses = tuple(models), api_key, frozenset(refuses)
-        self._context, self._embed, self._port = context, embed, port
+        self._context, self._embed, self._port, self._batches = context, embed, port, batches
         self.requests: deque[Received] = deque(maxlen=keep)
         self.url = ""
         self._loop = asyncio.new_event_loop()
@@ -159,6 +166,9 @@ class ScriptedServer:
             return failure(401, f"Incorrect API key provided: {shown}", code="invalid_api_key")
         if received.path.endswith("/models"):
             return Reply()
+        if self._batches is not None and (found := self._batches.respond(received, self._line)) is not None:
+            status, body = found
+            return Reply(status=status, body=body, drop=status == 0)
         model = received.body.get("model", "")
         if self._models and model not in self._models:
             return failure(404, f"The model `{model}` does not exist", code="model_not_found")
@@ -171,6 +181,12 @@ class ScriptedServer:
             return Reply()
         reply = self._answer(received.body, received.headers)
         return Reply(text=reply) if isinstance(reply, str) else reply
+
+    def _line(self, body: Body, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Status and JSON of one line of a batch, as if it had been asked by itself."""
+        received = Received("/v1/chat/completions", headers, body)
+        reply = self._reply_to(received)
+        return reply.status, self._payload(received, reply)
 
     def _payload(self, received: Received, reply: Reply) -> bytes:
         if reply.body is not None:
@@ -213,7 +229,9 @@ async def _read(reader: asyncio.StreamReader) -> Received | None:
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in lines) if k}
     content = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Received(first.split(" ")[1], headers, json.loads(content) if content else {})
+    is_json = content and not headers.get("content-type", "").startswith("multipart/")
+    method, path = first.split(" ")[:2]
+    return Received(path, headers, json.loads(content) if is_json else {}, method, content)
 
 
 def _http(reply: Reply, payload: bytes) -> bytes:

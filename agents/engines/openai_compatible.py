@@ -18,7 +18,9 @@ from pydantic import SecretStr
 
 from ...core.calls import Completion, Message, Request
 from ...core.errors import ConfigError
+from ...core.store import Store
 from .answers import clean, read_completion
+from .batches import REQUEST_HEADER, BatchTransport
 from .faults import error_text, failure_from
 from .reference import OPENAI_URL, ModelSpec
 from .structured import Form, StructuredOutput, form_fields, with_schema
@@ -29,9 +31,14 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class OpenAICompatible:
-    """The Model protocol over HTTP. `name` is `model@base_url`, with a hash of the settings that change answers."""
+    """The Model protocol over HTTP. `name` is `model@base_url`, with a hash of the settings that change answers.
 
-    def __init__(self, spec: ModelSpec, *, run_id: str = "", name: str | None = None) -> None:
+    With a store, a spec with `batch` asks through the batch API; its answers are those of the same model.
+    """
+
+    def __init__(
+        self, spec: ModelSpec, *, run_id: str = "", name: str | None = None, store: Store | None = None
+    ) -> None:
         self.spec = spec
         suffix = f"#{spec.settings_id}" if spec.settings_id else ""
         self._name = (name or self.identity(spec)) + suffix
@@ -39,6 +46,8 @@ class OpenAICompatible:
         self._secrets = secrets_of(spec)
         self._headers = headers_of(spec)
         self._http = http_client(spec)
+        if spec.batch is not None and store is not None:
+            self._http = _batching(spec, self._name, store, run_id, self._http)
         self._chat = _chat(spec, self._http)
         self._structured = StructuredOutput(spec.structured)
         self._not_taken: set[str] = set()
@@ -108,6 +117,7 @@ class OpenAICompatible:
             "x-biasscope-run": self._run_id,
             "x-biasscope-role": request.role,
             "x-biasscope-stage": request.stage,
+            REQUEST_HEADER: request.id,
         }
         extra_body = {**more, **spec.extra_body}
         result = await self._chat.ainvoke(_as_langchain(messages), extra_body=extra_body, extra_headers=headers)
@@ -193,6 +203,21 @@ def _chat(spec: ModelSpec, http: httpx2.AsyncClient) -> _Chat:
         cache=False,
         http_socket_options=(),
     )
+
+
+def _batching(spec: ModelSpec, name: str, store: Store, run_id: str, http: httpx2.AsyncClient) -> httpx2.AsyncClient:
+    """A client whose requests are lines of batches, which `http` sends and collects."""
+    online = openai.AsyncOpenAI(
+        api_key=api_key(spec),
+        base_url=spec.base_url,
+        max_retries=spec.max_retries,
+        timeout=spec.timeout,
+        default_headers=headers_of(spec),
+        http_client=http,
+    )
+    secrets = secrets_of(spec)
+    transport = BatchTransport(spec, name=name, store=store, run_id=run_id, online=online, secrets=secrets)
+    return httpx2.AsyncClient(transport=transport)
 
 
 def _public(url: str | None) -> str:

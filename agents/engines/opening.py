@@ -23,8 +23,11 @@ from .stored import Stored
 DEAD_AFTER = 10
 
 
-def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = "") -> Model:
-    """The bare model of a reference, without cache, limits or budget. Raises ConfigError."""
+def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = "", store: Store | None = None) -> Model:
+    """The bare model of a reference, without cache, limits or budget. Raises ConfigError.
+
+    Batches are kept in the store; without one they are not used.
+    """
     spec = parse_reference(spec)
     match spec.scheme:
         case "embed":
@@ -42,7 +45,9 @@ def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = ""
         case "http" | "https":
             return HttpEndpoint(spec)
         case _:
-            return Several(spec, run_id=run_id) if spec.endpoints else OpenAICompatible(spec, run_id=run_id)
+            if spec.endpoints:
+                return Several(spec, run_id=run_id)
+            return OpenAICompatible(spec, run_id=run_id, store=store)
 
 
 def open_model(
@@ -53,7 +58,7 @@ def open_model(
     Give every model of a run the same Budget. Raises ConfigError.
     """
     spec = parse_reference(spec)
-    engine = open_engine(spec, run_id=run_id)
+    engine = open_engine(spec, run_id=run_id, store=store)
     return wrap(engine, spec, run_id=run_id, store=store, budget=budget)
 
 

@@ -60,6 +60,23 @@ class HttpCall(BaseModel):
     """How it is sent."""
 
 
+class BatchSettings(BaseModel):
+    """How a provider's batch API is used (docs/batches.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requests: int = Field(default=10_000, ge=1, le=50_000)
+    """The most requests of one batch."""
+    quiet_s: float = Field(default=5.0, gt=0)
+    """A batch is sent when nothing new was asked for this many seconds."""
+    poll_s: float = Field(default=60.0, gt=0)
+    """Seconds between looks at a batch."""
+    patience_h: float | None = Field(default=None, gt=0)
+    """Hours of waiting after which the run stops, to be resumed another day; None waits as long as it takes."""
+    window: str = "24h"
+    """The time that the provider is given, as it names it."""
+
+
 class ModelSpec(BaseModel):
     """A model and how to speak to it. Holds no secret: keys are named by environment variable."""
 
@@ -74,6 +91,9 @@ class ModelSpec(BaseModel):
     endpoints: tuple[str, ...] = ()
     """More addresses that serve the same model beside base_url, which stays its identity: requests are spread over
     those that answer, and what a dead one was asked goes to the others."""
+    batch: BatchSettings | None = None
+    """Ask through the provider's batch API, cheaper and within a day: true, or how. The prices are then those of
+    batches."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; an endpoint without keys needs none."""
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
@@ -131,6 +151,8 @@ class ModelSpec(BaseModel):
         """Requests in flight at once, all addresses together."""
         if self.scheme == "local":
             return min(self.max_concurrency, self.slots)
+        if self.batch is not None:
+            return self.batch.requests
         return self.max_concurrency * max(1, len(self.addresses))
 
     @property
@@ -149,6 +171,17 @@ class ModelSpec(BaseModel):
             != type(self).model_fields[n].get_default(call_default_factory=True, validated_data={})
         }
         return content_id("settings", changed)[:8] if changed else ""
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _switched(cls, batch: Any) -> Any:
+        return {True: BatchSettings(), False: None}[batch] if isinstance(batch, bool) else batch
+
+    @model_validator(mode="after")
+    def _batches_of_one_endpoint(self) -> "ModelSpec":
+        if self.batch is not None and (self.scheme != "openai" or len(self.addresses) > 1):
+            raise ValueError(f"{self.model!r}: batch works with an openai: model at one address; leave it out here")
+        return self
 
     @field_validator("endpoints")
     @classmethod

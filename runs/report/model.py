@@ -306,6 +306,10 @@ class Report(_Part):
     """Rounds in which contrasts searched."""
     verdicts: tuple[VerdictRow, ...]
     failures: tuple[FailureGroup, ...]
+    explanations: int = 0
+    """Misjudgments that were explained further."""
+    explanations_cut: int = 0
+    """Explanations that ran into the token limit and were kept to their last whole sentence."""
     usage: tuple[Usage, ...]
     total: Usage
     planned: tuple[PlannedRow, ...] = ()

@@ -100,3 +100,13 @@ def test_the_command_prints_stages_and_assumptions(easy, data, tmp_path):
     assert shown.exit_code == 0, shown.output
     assert "assumed: 5 to 20 biases" in shown.output and "validate" in shown.output
     assert json.loads(as_json.output)["target_pairs"] == 40
+
+
+def test_a_plan_for_batches_is_measured_online_and_takes_up_to_a_day_a_turn(easy, data, tmp_path):
+    with FaultyWorld(easy) as server:
+        batch = {"judge": {"batch": True}, "teacher": {"batch": True}}
+        plan = make_plan(load_config(None, (), settings(data, tmp_path, server.url, **batch)), probe_pairs=4)
+        direct = make_plan(load_config(None, (), settings(data, tmp_path, server.url)), probe_pairs=4)
+    judged, directly = (next(s for s in p.stages if (s.role, s.stage) == ("judge", "judge")) for p in (plan, direct))
+    assert judged.calls == directly.calls and judged.prompt_tokens == directly.prompt_tokens
+    assert (judged.seconds.low, judged.seconds.high) == (2 * 60.0, 2 * 86_400.0)
