@@ -1,6 +1,7 @@
 """`embed:relevance`: how near an answer is to its question in embedding space, a common score of answer relevancy."""
 
 import asyncio
+import time
 from collections import OrderedDict
 
 import numpy as np
@@ -48,9 +49,16 @@ class RelevanceScorer:
         """The score as a decimal number. Raises CallFailed for a request that is not one question and one answer."""
         if [message.role for message in request.messages] != ["user", "assistant"]:
             raise CallFailed("bad_request", f"{self.name} scores one question and one answer", request_id=request.id)
+        started = time.perf_counter()
         question, answer = await asyncio.gather(*(self._vector(message.content) for message in request.messages))
         score = round(float(question @ answer), _DIGITS)
-        return Completion(request_id=request.id, text=f"{score:.{_DIGITS}f}", served_by=self._embedder.name)
+        return Completion(
+            request_id=request.id,
+            text=f"{score:.{_DIGITS}f}",
+            served_by=self._embedder.name,
+            seconds=time.perf_counter() - started,
+            cost=0.0,
+        )
 
     async def aclose(self) -> None:
         """Close the embedder."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ def doctor(
     embedder: Annotated[list[str] | None, typer.Option(metavar="REF", help="An embedder to check; repeatable.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check every configured model with one small call each, and say what that means for its role."""
+    """Check every configured model with one small call each, at every address, and say what that means for its role."""
     asked: dict[str, Asked] = {f"model {k}": ("", parse_reference(ref)) for k, ref in enumerate(model or (), 1)}
     asked |= {f"embedder {k}": ("embedder", parse_reference(ref)) for k, ref in enumerate(embedder or (), 1)}
     if config:
@@ -42,6 +43,7 @@ def doctor(
         asked["embedder"] = ("embedder", made.embedder)
     if not asked:
         raise ConfigError("nothing to check: give a CONFIG.yaml, --model REF or --embedder REF")
+    asked = dict(_each_address(asked))
     reports = asyncio.run(_probe_all(asked))
     found = {name: fitness(*asked[name], report) for name, report in reports.items()}
     if as_json:
@@ -55,6 +57,17 @@ def doctor(
         Console().print(table)
     if any(fit.works == "no" for fit in found.values()):
         raise typer.Exit(3)
+
+
+def _each_address(asked: dict[str, Asked]) -> Iterator[tuple[str, Asked]]:
+    """A model that is served at several addresses is several to check."""
+    for name, (role, spec) in asked.items():
+        several = len(spec.addresses) > 1
+        for url in spec.addresses if several else ():
+            alone = spec.model_copy(update={"base_url": url, "endpoints": ()})
+            yield f"{name} at {url}", (role, alone)
+        if not several:
+            yield name, (role, spec)
 
 
 async def _probe_all(asked: dict[str, Asked]) -> dict[str, ProbeReport]:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from ...audits.profile.result import Profile
 from ...audits.self_preference.result import SelfPreferenceResult
 from ...audits.taxonomy.result import TaxonomyResult
 from ...core.errors import ConfigError, UserError
@@ -23,10 +24,12 @@ from ..jobs import open_store
 from ..report.collect import collect
 from ..report.model import BiasEntry, Headline, State
 from .figures import short_name
+from .finished import read_result
+from .profile import NAME as PROFILE
 from .self_preference import SelfPreferenceConfig, collect_self_preference
 from .taxonomy import TaxonomyConfig, collect_taxonomy
 
-PROFILE_FILE = "profile.json"
+PROFILE_FILE = f"{PROFILE}.json"
 _STATES: dict[str, State] = {"finished": "finished", "budget": "inconclusive", "stopped": "stopped"}
 
 
@@ -85,70 +88,11 @@ class SelfPreferencePart(_Part):
     result: SelfPreferenceResult
 
 
-class Share(BaseModel):
-    """A rate with its 95 % interval over pairs, as a profile has it."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    value: float | None
-    low: float
-    high: float
-    pairs: int
-
-
-class Orders(BaseModel):
-    """The same verdict in both orders; verdicts for the answer that stood first."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    consistency: Share
-    first: Share
-
-
-class Retest(BaseModel):
-    """The same verdict when asked again, or as people say."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    agreement: Share
-    kappa: float | None
-
-
-class Confidence(BaseModel):
-    """Whether probabilities are the chance of being right."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    brier: float
-    ece: float
-    ece_if_calibrated: float
-
-
-class Reliability(BaseModel):
-    """The figures of profile.json (format biasscope-profile, version 1) that a card shows."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    format: Literal["biasscope-profile"]
-    version: Literal[1]
-    judge: str
-    data: str
-    pairs: int
-    accuracy: Share
-    ties: Share
-    invalid: Share
-    failed: Share
-    orders: Orders | None = None
-    retest: Retest | None = None
-    people: Retest | None = None
-    confidence: Confidence | None = None
-
-
 class ReliabilityPart(_Part):
     """Accuracy, consistency, agreement, calibration."""
 
     source: Source
-    result: Reliability
+    result: Profile
 
 
 class JudgeCard(_Part):
@@ -319,11 +263,5 @@ def _self_preference(folder: RunFolder, source: Source) -> SelfPreferencePart:
 
 
 def _reliability(folder: RunFolder, source: Source) -> ReliabilityPart:
-    path = folder.path / PROFILE_FILE
-    try:
-        result = Reliability.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{folder.run_id!r} has no {PROFILE_FILE} yet ({error.strerror or error})") from error
-    except ValidationError as error:
-        raise ConfigError(f"{path}: is no profile of this version: {error.errors()[0]['msg']}") from error
-    return ReliabilityPart(source=source, result=result)
+    found = read_result(folder, PROFILE_FILE, Profile)
+    return ReliabilityPart(source=source, result=found.model_copy(update={"data": Path(found.data).name}))

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ...audits.profile.result import Profile, Share
 from ..report.model import Fact
 from ..report.tables import DECISIONS, number, points
-from .card import CardBias, DiscoveryPart, JudgeCard, Reliability, Share, Source
+from .card import CardBias, DiscoveryPart, JudgeCard, Source
 from .figures import percent, percents, point_span, real, signed
 from .page import Block, Cell, Note, Page, Section, Table, row, table
 from .self_preference_page import (
@@ -132,7 +133,7 @@ def _reliability(card: JudgeCard) -> Iterator[Section]:
     )
 
 
-def _figures(found: Reliability) -> Iterator[tuple[str, Cell, int | None]]:
+def _figures(found: Profile) -> Iterator[tuple[str, Cell, int | None]]:
     def of(name: str, share: Share) -> tuple[str, Cell, int]:
         return name, _cell(share), share.pairs
 
@@ -148,6 +149,11 @@ def _figures(found: Reliability) -> Iterator[tuple[str, Cell, int | None]]:
     yield of("Ties", found.ties)
     yield of("Unreadable verdicts", found.invalid)
     yield of("Failed", found.failed)
+    yield "Calls for one judgment", Cell(f"{found.spending.calls_per_judgment:.2f}"), None
+    if found.spending.cost is not None:
+        yield "Cost of 1,000 judgments", Cell(f"{1000 * found.spending.cost:,.4f}"), None
+    if found.spending.seconds_median is not None:
+        yield "Seconds for one call, median", Cell(real(found.spending.seconds_median)), None
     if c := found.confidence:
         yield "Brier score of its probabilities", Cell(real(c.brier)), None
         yield "Calibration error (ECE)", Cell(real(c.ece), f"{real(c.ece_if_calibrated)} by chance alone"), None

@@ -251,6 +251,23 @@ def test_doctor_says_what_a_model_means_for_its_role(cli, values, tmp_path):
     assert "a teacher names, words and compares biases in JSON" in found["teacher"]["says"][0]
 
 
+def test_doctor_looks_at_every_address(cli, values, server, tmp_path):
+    """One of two is dead: said for the judge, and for the embedder's two, which are both well."""
+    dead, again = "http://127.0.0.1:1/v1", server.url.replace("127.0.0.1", "localhost")
+    changed = values | {
+        "judge": {"model": f"openai:world@{server.url},{dead}"},
+        "embedder": {"model": "openai:world", "base_url": server.url, "endpoints": [again]},
+    }
+    code, out, _ = cli("doctor", write_config(tmp_path / "run.yaml", changed), "--json")
+    found = json.loads(out)
+    assert code == 3
+    assert {name: row["works"] for name, row in found.items() if name.startswith("judge")} == {
+        f"judge at {server.url}": "yes",
+        f"judge at {dead}": "no",
+    }
+    assert [row["works"] for name, row in found.items() if name.startswith("embedder at ")] == ["yes", "yes"]
+
+
 def test_a_start_that_failed_leaves_the_name_free(cli, tmp_path):
     common = ["discover", "--judge", "openai:m@http://127.0.0.1:1/v1", "--teacher", "openai:m@http://127.0.0.1:1/v1"]
     for _ in range(2):

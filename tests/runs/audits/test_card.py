@@ -11,6 +11,7 @@ from biasscope.core.errors import ConfigError
 from biasscope.runs.audits.card import JudgeCard, collect_card, find_judge
 from biasscope.runs.audits.card_page import card_page, summary_table
 from biasscope.runs.audits.page import page_html, page_md, write_page
+from biasscope.runs.audits.profile import ProfileConfig, run_profile
 from biasscope.runs.audits.self_preference import SelfPreferenceConfig
 from biasscope.runs.audits.self_preference_job import run_self_preference
 from biasscope.runs.audits.taxonomy import TaxonomyConfig
@@ -20,24 +21,6 @@ from biasscope.runs.folder import RunFolder
 from biasscope.runs.jobs import create, open_store
 from panel_world import PanelWorld, answers
 from world_runs import FaultyWorld, settings, start
-
-PROFILE = {
-    "format": "biasscope-profile",
-    "version": 1,
-    "run_id": "prof",
-    "data": "pairs.jsonl",
-    "pairs": 60,
-    "accuracy": {"value": 0.9, "low": 0.8, "high": 0.95, "pairs": 60, "n": 120, "method": "t"},
-    "ties": {"value": 0.0, "low": 0.0, "high": 0.06, "pairs": 60, "n": 120, "method": "t"},
-    "invalid": {"value": 0.025, "low": 0.0, "high": 0.06, "pairs": 60, "n": 120, "method": "t"},
-    "failed": {"value": 0.0, "low": 0.0, "high": 0.06, "pairs": 60, "n": 120, "method": "t"},
-    "orders": {
-        "consistency": {"value": 0.85, "low": 0.74, "high": 0.92, "pairs": 60, "n": 60, "method": "wilson"},
-        "first": {"value": 0.55, "low": 0.5, "high": 0.6, "pairs": 60, "n": 120, "method": "t"},
-        "first_kept": 6,
-    },
-    "retest": None,
-}
 
 
 def audited(kind, run, workspace, **values):
@@ -112,18 +95,31 @@ def test_self_preference_of_another_judge(workspace):
     assert "Own: bias propensity" in html and "discovered biases, twelve biases" in html
 
 
-def test_reliability_is_read_from_the_profile(card, workspace, tmp_path):
-    shutil.copytree(workspace / "twelve", tmp_path / "prof")
-    (tmp_path / "prof" / "config.yaml").write_text("kind: profile\nname: prof\njudge:\n  model: openai:world\n")
-    found = collect_card(card.judge, tmp_path)
-    assert found.reliability is None and "no profile.json yet" in found.missing["reliability"]
-    (tmp_path / "prof" / "profile.json").write_text(json.dumps({**PROFILE, "judge": card.judge}))
-    found = collect_card(card.judge, tmp_path)
-    assert found.reliability.result.accuracy.value == 0.9
+def test_reliability_is_a_real_profile(card, easy, world_file, tmp_path):
+    """A whole profile, with labels and probabilities; then one that has not ended, and one of another version."""
+    labels = tmp_path / "labels.jsonl"
+    rows = [json.loads(line) for line in world_file.read_text().splitlines()]
+    labels.write_text("".join(json.dumps({"id": row["id"], "label": "chosen"}) + "\n" for row in rows))
+    with FaultyWorld(easy) as server:
+        judge = model(server.url, mode="verdict", price_input=1.0, price_output=2.0)
+        given = {"judge": judge, "data": str(world_file), "labels": str(labels), "name": "prof", "again": 10}
+        outcome = audited(ProfileConfig, run_profile, tmp_path / "w", **given)
+    found = collect_card(outcome.result.judge, tmp_path / "w")
+    assert found.reliability.result == outcome.result.model_copy(update={"data": world_file.name})
+    assert found.missing == dict.fromkeys(("discovery", "taxonomy", "self_preference"), "not run")
     html = page_html(card_page(found))
-    assert "Right on 90.0 % (80.0 % to 95.0 %)" in html and "The same verdict in both orders" in html
-    (tmp_path / "prof" / "profile.json").write_text(json.dumps({**PROFILE, "judge": card.judge, "version": 2}))
-    assert "is no profile of this version" in collect_card(card.judge, tmp_path).missing["reliability"]
+    accuracy = f"{100 * outcome.result.accuracy.value:.1f} %"
+    for said in (f"Right on {accuracy}", "The same verdict in both orders", "with people", "Brier", "1,000 judgments"):
+        assert said in html, said
+    assert str(world_file.parent) not in found.model_dump_json()
+    assert JudgeCard.model_validate_json(found.model_dump_json()) == found
+
+    path = outcome.folder.path / "profile.json"
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps({**whole, "version": 2}))
+    assert "profile.json: version: must be 1" in collect_card(found.judge, tmp_path / "w").missing["reliability"]
+    path.unlink()
+    assert "has no profile.json yet" in collect_card(found.judge, tmp_path / "w").missing["reliability"]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
+import biasscope
 import numpy as np
 import pytest
 from biasscope.apps.cli.main import app
@@ -170,6 +173,15 @@ def test_what_is_wrong_is_said_in_one_line(small, tmp_path, monkeypatch, given, 
     assert isinstance(error, ConfigError)
     assert said in str(error) and "\n" not in str(error)
     assert not (tmp_path / "w").exists() or not any((tmp_path / "w").iterdir())
+
+
+def test_the_example_of_the_page_can_be_read(tmp_path):
+    page = (Path(biasscope.__file__).parent / "docs" / "transfer.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "transfer.yaml").write_text(example)
+    made = load_config(tmp_path / "transfer.yaml", ["judges.0.timeout_s=60"], kind=TransferConfig)
+    assert [judge.kind for judge in made.judges] == ["pairwise", "score", "compare"]
+    assert made.judges[0].timeout_s == 60
 
 
 def test_names_of_others_do_no_harm_in_a_heat_map():
