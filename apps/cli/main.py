@@ -11,6 +11,7 @@ from ...core.visible import visible
 from ...runs.audits.profile import report_profile
 from ...runs.audits.self_preference_job import report_self_preference
 from ...runs.audits.taxonomy_job import report_taxonomy
+from ...runs.tracing import start_tracing
 from . import (
     ablate,
     analyse,
@@ -85,6 +86,7 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 def main() -> None:
     """Run the command; errors of ours end in one line and their exit code."""
     try:
+        start_tracing()
         app()
     except BiasScopeError as error:
         said = " ".join(visible(str(error)).split())
