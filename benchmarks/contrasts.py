@@ -1,6 +1,6 @@
 """The contrast discoverer on simulated judges whose weights are known: recall and false selections.
 
-    python benchmarks/contrasts.py [--seeds 20] [--sizes 200 500] [--json]
+    python benchmarks/contrasts.py [--seeds 20] [--sizes 200 500] [--keep FILE] [--json]
 
 Every seed draws a judge: six features of the lexicon that move it when they are written in (by 0.5 to 2 logits, one of
 them against the answer), four qualities outside the lexicon that it weighs too, a quality term and noise by text. The
@@ -12,7 +12,8 @@ log       verdicts on pairs as they are, each answer with some features of its o
 
 A second table has judges that weigh nothing but what lies outside the lexicon. A feature without a weight that is
 selected all the same is `by proxy` when its edit does move the judge, by PROXY logits or more against the usual edit,
-through something else that the judge weighs (commas, word lengths, another feature); otherwise it is false.
+through something else that the judge weighs (commas, word lengths, another feature); otherwise it is false. With
+`--keep` every run is written to a file when it is done, and one that is there is not made again.
 """
 
 import argparse
@@ -20,8 +21,9 @@ import json
 import math
 import random
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from biasscope.agents.contrasts import Profiles, Seen, between, find, within
@@ -200,6 +202,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="+", default=[200, 500])
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path)
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     jobs = [
@@ -209,8 +212,7 @@ def main() -> None:
         for n in asked.sizes
         for seed in range(asked.seeds)
     ]
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        runs = list(pool.map(one, jobs))
+    runs = all_runs(jobs, asked.jobs, asked.keep)
     if asked.json:
         print(json.dumps(runs, indent=1))
         return
@@ -235,6 +237,25 @@ def main() -> None:
     if broken:
         print(f"MISSED: more false selections than the bound in {broken}")
     sys.exit(bool(broken))
+
+
+def all_runs(jobs, workers, keep):
+    """One for each job, those in the file `keep` taken from there."""
+    known = {}
+    if keep and keep.is_file():
+        lines = [json.loads(line) for line in keep.read_text(encoding="utf-8").splitlines()]
+        known = {(r["seed"], r["n"], r["mode"], r["lexicon"]): r for r in lines}
+    with ProcessPoolExecutor(workers) as pool:
+        # Small ones first: a benchmark that is stopped has something whole.
+        left = sorted((job for job in jobs if job not in known), key=lambda job: job[1])
+        waiting = [pool.submit(one, job) for job in left]
+        for future in as_completed(waiting):
+            run = future.result()
+            known[run["seed"], run["n"], run["mode"], run["lexicon"]] = run
+            if keep:
+                with keep.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(run) + "\n")
+    return [known[job] for job in jobs]
 
 
 def counts(runs):

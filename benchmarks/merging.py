@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import sys
+from functools import partial
 
 os.environ.setdefault("TQDM_DISABLE", "1")
 
@@ -18,7 +19,7 @@ import numpy as np
 from biasscope.bias_library.bias import bias_id, bias_text, make_bias
 from biasscope.bias_library.calibration import KINDS, calibration_pairs
 from biasscope.bias_library.events import Stamp
-from biasscope.bias_library.merging import Summary, merge_candidates
+from biasscope.bias_library.merging import Rule, Summary, merge_candidates
 from biasscope.bias_library.thresholds import GROUP, HIGH, LOW, NEAREST, choose, f1, precision_recall
 from biasscope.core.records import Candidate
 from sentence_transformers import SentenceTransformer
@@ -30,6 +31,7 @@ FORMS = {
     "shared words dropped (used)": bias_text,
 }
 ACCURACIES = (1.0, 0.9, 0.8, 0.5)
+PAGES = Rule().pages
 DRAWS = 400
 
 
@@ -78,7 +80,7 @@ def main() -> None:
     )
 
     s, y = similarities[~tune], same[~tune]
-    print("\nTest half                         precision  recall    F1   asked")
+    print("\nTest half                             precision  recall    F1   asked")
     figures["test_half"] = {}
     for name, (said, asked) in {
         f"one threshold at {chosen.single}": (s >= chosen.single, 0.0),
@@ -96,10 +98,15 @@ def main() -> None:
             figures["test_half"][label] = show(label, *means, asked)
 
     print("\n300 candidates into a library of 100, of which 100 have a double there")
-    print("                                  precision  recall    F1   calls")
+    print("                                      precision  recall    F1   calls")
     figures["merge_300"] = {}
     for accuracy in ACCURACIES:
-        for name, run in (("grouped", grouped), ("one by one", one_by_one)):
+        ways = {
+            f"grouped, {PAGES} pages": grouped,
+            "grouped, 1 page": partial(grouped, pages=1),
+            "one by one": one_by_one,
+        }
+        for name, run in ways.items():
             label = f"{name}, teacher {accuracy:.0%} right"
             figures["merge_300"][label] = show(label, *run(pairs, encode, accuracy))
     if "--json" in sys.argv:
@@ -122,7 +129,7 @@ def retrieved(a, b, same, tune, k):
 def show(label, precision, recall, score, cost):
     """One row."""
     shown = f"{cost:8.2f}" if isinstance(cost, float) else f"{cost:8}"
-    print(f"  {label:34}{precision:7.2f}{recall:9.2f}{score:7.2f}{shown}")
+    print(f"  {label:38}{precision:7.2f}{recall:9.2f}{score:7.2f}{shown}")
     return {"precision": precision, "recall": recall, "f1": score, "cost": cost}
 
 
@@ -143,7 +150,7 @@ def judge(rng, accuracy, truth):
     return truth if rng.random() < accuracy else not truth
 
 
-def grouped(pairs, encode, accuracy):
+def grouped(pairs, encode, accuracy, pages=PAGES):
     """Ours: precision, recall and F1 of what joined the library, and calls."""
     library, sides, partner = task(pairs)
     rng = np.random.default_rng(1)
@@ -175,7 +182,9 @@ def grouped(pairs, encode, accuracy):
 
     stamp = Stamp("r", 0, "loop", iteration=0)
     merged = asyncio.run(
-        merge_candidates(candidates, library, stamp, embed=embed, summarise=summarise, same_as=same_as)
+        merge_candidates(
+            candidates, library, stamp, embed=embed, summarise=summarise, same_as=same_as, rule=Rule(pages=pages)
+        )
     )
     became = {o.bias.id: o.into for o in merged.outcomes}
     ids = {c.id: bias_id(c.name, c.definition) for c in candidates}

@@ -53,12 +53,22 @@ class Rule:
     """Most wordings in one group, so that the teacher sees each."""
     nearest: int = NEAREST
     """How many library biases the teacher sees when it compares."""
+    pages: int = 5
+    """Most times that it is asked: as long as it has found none, it is shown the next nearest. A bias that is taken for
+    new costs a whole test."""
     nearest_groups: int = 3
-    """How many larger groups of this iteration it sees beside them."""
+    """How many larger groups of this iteration it sees beside the first of them."""
 
     def __post_init__(self) -> None:
-        if not -1 <= self.low <= self.high or self.group_size < 2 or self.nearest < 1 or self.nearest_groups < 0:
-            raise ConfigError(f"{self} cannot be: low must not be above high, groups hold 2 or more, nearest 1 or more")
+        if (
+            not -1 <= self.low <= self.high
+            or self.group_size < 2
+            or min(self.nearest, self.pages) < 1
+            or self.nearest_groups < 0
+        ):
+            raise ConfigError(
+                f"{self} cannot be: low must not be above high, groups hold 2 or more, nearest and pages 1 or more"
+            )
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,8 @@ async def compare(
     rule: Rule,
     work: Work,
 ) -> dict[str, Verdict]:
-    """Each bias against the library and the larger ones before it: all questions at once, each at most once.
+    """Each bias against the library and the larger ones before it, all biases at once: the nearest few, and as long
+    as the teacher finds none the next few, `rule.pages` times at most and down to `rule.low`.
 
     What the teacher has parted (`parted`: the numbers of the groups that a bias came out of) is not compared again.
     """
@@ -169,26 +180,32 @@ async def compare(
 
     async def one(place: int, bias: Bias) -> tuple[str, Verdict]:
         [hits] = index.nearest(vectors[bias.id], len(everyone))
-        old = [hit for hit in hits if places[hit.id] < first][: rule.nearest]
+        old = [hit for hit in hits if places[hit.id] < first]
         larger = [
             hit for hit in hits if first <= places[hit.id] < first + place and not parted[hit.id] & parted[bias.id]
         ][: rule.nearest_groups]
-        near = sorted((*old, *larger), key=lambda hit: (-hit.similarity, hit.id))
+        near = sorted((*old[: rule.nearest], *larger), key=lambda hit: (-hit.similarity, hit.id))
         if not near or near[0].similarity <= rule.low:
             return bias.id, Verdict(bias.id, "threshold", near[0] if near else None)
         if near[0].similarity >= rule.high:
             return bias.id, Verdict(near[0].id, "threshold", near[0])
-        shown = [by_id[hit.id] for hit in near if hit.similarity > rule.low]
-        work.calls += 1
-        try:
-            answer = await same_as(bias, shown)
-            if answer is not None and answer not in {b.id for b in shown}:
-                raise CallFailed(
-                    "malformed", f"the teacher named {answer!r}, which was not among the choices", repr(answer)
-                )
-        except CallFailed as error:
-            work.fail(f"comparison of {bias.id}", error)
-            return bias.id, Verdict(bias.id, "undecided", near[0])
-        return bias.id, Verdict(answer or bias.id, "teacher", near[0])
+        later = [old[k : k + rule.nearest] for k in range(rule.nearest, rule.nearest * rule.pages, rule.nearest)]
+        for page in (near, *later):
+            shown = [by_id[hit.id] for hit in page if hit.similarity > rule.low]
+            if not shown:
+                break
+            work.calls += 1
+            try:
+                answer = await same_as(bias, shown)
+                if answer is not None and answer not in {b.id for b in shown}:
+                    raise CallFailed(
+                        "malformed", f"the teacher named {answer!r}, which was not among the choices", repr(answer)
+                    )
+            except CallFailed as error:
+                work.fail(f"comparison of {bias.id}", error)
+                return bias.id, Verdict(bias.id, "undecided", near[0])
+            if answer is not None:
+                return bias.id, Verdict(answer, "teacher", near[0])
+        return bias.id, Verdict(bias.id, "teacher", near[0])
 
     return dict(await asyncio.gather(*(one(k, bias) for k, bias in enumerate(queue))))

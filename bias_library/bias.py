@@ -1,5 +1,6 @@
 """One bias: its wording made clean, and its content id."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -20,8 +21,12 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(visible.split()))
 
 
+@functools.lru_cache(maxsize=4096)
 def normalised(text: str) -> str:
-    """What makes two wordings the same to the letter: compatible characters folded, case and final stops dropped."""
+    """What makes two wordings the same to the letter: compatible characters folded, case and final stops dropped.
+
+    Remembered: a lexicon's wordings are compared with every bias again and again.
+    """
     return clean(unicodedata.normalize("NFKC", clean(text)).casefold()).rstrip(" .;:!")
 
 

@@ -1,7 +1,8 @@
 """Candidates of one iteration become few biases: grouped by meaning, summarised once, compared with the nearest few.
 
-At most two calls per group, whatever the number of candidates and the size of the library (METHOD: merging and
-de-duplication). Every step is ordered by content, so the outcome does not depend on the order of the candidates.
+One call per group and at most `Rule.pages` per bias that comes out of it, whatever the number of candidates and the
+size of the library (METHOD: merging and de-duplication). Every step is ordered by content, so the outcome does not
+depend on the order of the candidates.
 """
 
 import asyncio
@@ -68,8 +69,8 @@ async def merge_candidates(
 
     A candidate worded like a known bias to the letter joins it without any call. When a group's summary fails, only
     wordings at or above `high` to the central one are joined, under that wording; a failed comparison leaves a bias
-    novel, decided by `undecided`. Calls: at most two per outcome. Events start at `stamp`; every outcome enters the
-    library, and one that is not novel is merged there, so that this can be undone.
+    novel, decided by `undecided`. Calls: at most one per group and `rule.pages` per outcome. Events start at `stamp`;
+    every outcome enters the library, and one that is not novel is merged there, so that this can be undone.
     """
     rule = rule or Rule()
     work = Work(stamp.run_id)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-LOW, HIGH, GROUP, NEAREST = 0.12, 0.92, 0.42, 10
+LOW, HIGH, GROUP, NEAREST = 0.12, 0.97, 0.42, 20
 """For the packaged all-MiniLM-L6-v2 and `bias.bias_text`. Recomputed and measured by `benchmarks/merging.py`.
 
 An embedder puts opposite biases closer together than most paraphrases, so nothing below the nearest opposite can be
@@ -24,12 +24,13 @@ class Thresholds(NamedTuple):
 def choose(similarities: npt.NDArray[np.float64], same: npt.NDArray[np.bool_]) -> Thresholds:
     """From labelled pairs, (n) cosines and labels.
 
-    `low` is just under the farthest same pair and `high` midway between the nearest different pair and 1, so that no
-    pair of this half is decided wrongly unasked: a wider band costs little, as a group is asked about at most once.
+    `low` is just under the farthest same pair; `high` lies four fifths of the way from the nearest different pair to
+    1, since one half does not hold the nearest opposites that there are. A wider band costs little: what is the same
+    seldom is that near (no same pair of this half is as near as the nearest different one), so few are asked more.
     `group` holds the upper half of the same pairs.
     """
     low = float(similarities[same].min())
-    high = (1 + float(similarities[~same].max())) / 2
+    high = 1 - (1 - float(similarities[~same].max())) / 5
     cuts = np.unique(similarities)
     single = max(cuts, key=lambda cut: (f1(similarities >= cut, same), cut))
     rounded = [float(np.floor(low * 100) / 100), float(np.ceil(high * 100) / 100), float(np.median(similarities[same]))]

@@ -10,6 +10,20 @@ from .store import Store
 _EVERY_SECONDS = 1.0
 
 
+def stage_words(stage: str, iteration: int | None = None) -> str:
+    """A stage as people read it, rounds and batches counted from 1: `validate@0.3` is "iteration 1, validate, batch 4".
+
+    Without an iteration, numbers are left out: what is of one kind has one name.
+    """
+    name, _, place = stage.partition("@")
+    number, *parts = place.split(".")
+    words = [name, *(part for part in (number, *parts) if part and not part.lstrip("-").isdigit())]
+    if iteration is None or number.startswith("-"):
+        return ", ".join(words)
+    batches = [f"batch {int(part) + 1}" for part in parts if part.isdigit()]
+    return ", ".join([f"iteration {iteration + 1}", *words, *batches])
+
+
 @dataclass
 class Progress:
     """Counters of the running stage. Times are for people only and take part in no result."""
@@ -17,7 +31,8 @@ class Progress:
     store: Store
     run_id: str
     listener: Callable[["Progress"], None] | None = None
-    iteration: int = 0
+    iteration: int | None = None
+    """None in jobs that have none."""
     stage: str = ""
     done: int = 0
     total: int = 0

@@ -1,6 +1,8 @@
 """The card of a data set that we make: a README.md with metadata for the hub; no text breaks out of its Markdown."""
 
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import yaml
@@ -64,9 +66,10 @@ class Card(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
-def card_markdown(card: Card) -> str:
-    """The README.md: YAML for the hub and for `datasets.load_dataset`, then the text."""
-    lines = ["---", _metadata(card), "---", "", f"# {markdown(card.title)}", "", markdown(card.summary, 2000), ""]
+def card_markdown(card: Card, folder: Path) -> str:
+    """The README.md: YAML for the hub and for `datasets.load_dataset`, then the text. The splits lie in `folder`."""
+    lines = ["---", _metadata(card, folder), "---", ""]
+    lines += [f"# {markdown(card.title)}", "", markdown(card.summary, 2000), ""]
     for warning in card.warnings:
         lines += [f"> **Warning.** {markdown(warning, 1000)}", ""]
     for section in card.sections:
@@ -85,7 +88,7 @@ def _part(part: "str | tuple[str, ...] | Table") -> str:
     return "\n".join(f"- {markdown(line, 2000)}" for line in part)
 
 
-def _metadata(card: Card) -> str:
+def _metadata(card: Card, folder: Path) -> str:
     values: dict[str, object] = {"pretty_name": one_line(card.title, 120)}
     named = card.licence.strip().lower() or "unknown"
     values["license"] = named if named in HUB_LICENCES else "other"
@@ -96,8 +99,19 @@ def _metadata(card: Card) -> str:
     if card.sources:
         values["source_datasets"] = [one_line(name, 120) for name in card.sources]
     files = [{"split": split, "path": path} for split, path in card.splits]
-    values["configs"] = [{"config_name": "default", "data_files": files}]
+    # `datasets` knows what it has cached by the folder's last name and this entry, not by the files: without a word
+    # that changes with them, every set in a folder named `data` would be read as the first one that was.
+    described = f"Content {_content(card, folder)}"
+    values["configs"] = [{"config_name": "default", "description": described, "data_files": files}]
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip()
+
+
+def _content(card: Card, folder: Path) -> str:
+    total = hashlib.sha256()
+    for split, path in card.splits:
+        with (folder / path).open("rb") as handle:
+            total.update(f"{split} {hashlib.file_digest(handle, 'sha256').hexdigest()}\n".encode())
+    return total.hexdigest()[:16]
 
 
 def size_category(items: int) -> str:

@@ -13,6 +13,7 @@ from biasscope.runs.audits.gate import GateConfig
 from biasscope.runs.audits.profile import ProfileConfig
 from biasscope.runs.audits.self_preference import SelfPreferenceConfig
 from biasscope.runs.audits.taxonomy import TaxonomyConfig
+from biasscope.runs.audits.transfer import TransferConfig
 from biasscope.runs.benchmark import BenchmarkConfig
 from biasscope.runs.benchmark_evaluation import EvaluationConfig
 from biasscope.runs.config import BudgetSettings, JobConfig, RunConfig
@@ -41,6 +42,7 @@ JOBS: tuple[tuple[str, type[JobConfig]], ...] = (
     ("Treatments (`biasscope mitigate`)", TreatmentConfig),
     ("A gate (`biasscope gate`)", GateConfig),
     ("A profile (`biasscope judge profile`)", ProfileConfig),
+    ("A transfer (`biasscope transfer`)", TransferConfig),
 )
 """Kinds of jobs with the titles of their settings."""
 TRAININGS: tuple[tuple[str, type[BaseModel]], ...] = (

@@ -1,9 +1,11 @@
 """What the nodes work with. Built by the launcher, never part of the state."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..agents.arms import Bench
+from ..agents.contrasts import Profiles
 from ..agents.engines.embedder import Embedder
 from ..bias_library.features import Feature
 from ..core.calls import Model
@@ -20,6 +22,11 @@ class Context(Bench):
     embedder: Embedder
     features: Mapping[str, Feature]
     """The lexicon and the user's own."""
+
+    @functools.cached_property
+    def profiles(self) -> Profiles:
+        """Measures of the texts that contrasts have met, so that a later round takes them once."""
+        return Profiles(self.features)
 
     @property
     def by_llm(self) -> bool:

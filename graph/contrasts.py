@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..agents.arms import original_arm
-from ..agents.contrasts import Finding, Findings, Profiles, Seen, as_candidate, between, find, response_kind, within
+from ..agents.contrasts import Finding, Findings, Seen, as_candidate, between, find, response_kind, within
 from ..agents.rules_teacher import RulesTeacher
 from ..bias_library.events import first_seq
 from ..bias_library.features import feature_bias
@@ -50,7 +50,7 @@ async def contrast_candidates(context: Context, state: State) -> list[str]:
     iteration = state["iteration"]
     seen, rewrites = await _gather(context, iteration)
     originals = {item.pair.id: item for item in seen}
-    profiles = Profiles(context.features)
+    profiles = context.profiles
     response = response_kind([*seen, *rewrites])
     kinds = [within(rewrites, originals, profiles, response)]
     if not any(j.arm.startswith("mixed:") for item in rewrites for j in item.judgments):

@@ -86,7 +86,7 @@ class MergingSettings(BaseModel):
     high: float | None = Field(None, ge=-1, le=1)
     """At or over this cosine two biases are one."""
     nearest: int | None = Field(None, ge=1)
-    """Library biases that the teacher sees when it compares."""
+    """Library biases that the teacher sees at once when it compares; while none is the same, up to four more lists."""
 
 
 class LoopSettings(BaseModel):

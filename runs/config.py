@@ -1,6 +1,7 @@
 """The configuration of a run: one YAML file, or the same keys on the command line."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, overload
@@ -22,7 +23,7 @@ from ..core.database import store_url
 from ..core.errors import ConfigError
 from ..core.mistakes import mistakes, short
 from ..data.spec import SourceSpec
-from ..graph.settings import PAPER, LoopSettings
+from ..graph.settings import PAPER, ContrastSettings, LoopSettings
 
 
 def _reference(value: Any) -> Any:
@@ -99,8 +100,10 @@ class JudgmentsSpec(BaseModel):
 
 JudgmentsField = Annotated[JudgmentsSpec, BeforeValidator(_source)]
 
-ROLES = ("judge", "teacher", "verifier", "embedder")
-"""The models of a discovery run."""
+ROLES = ("judge", "teacher", "verifier", "embedder", "check", "after")
+"""Settings that are one model, in every kind of job."""
+LISTED = ("judges", "panel", "authors", "jury", "members")
+"""Settings that are a list of them; `members` is a jury's."""
 SOURCES = ("target", "test", "source", "judgments", "pairs", "data", "suite", "answers")
 """Settings that name data, in every kind of job: a text there is the source, and elsewhere the model."""
 MAY_CHANGE = (
@@ -118,6 +121,9 @@ MAY_CHANGE = (
     "price_output",
 )
 """Settings of a model that change how it is reached and paid, not what it answers: a begun run may change them."""
+_CHANGEABLE = re.compile(
+    rf"budget(?:\..+)?|(?:(?:{'|'.join(ROLES)}|(?:{'|'.join(LISTED)})\.\d+)\.)+(?:{'|'.join(MAY_CHANGE)})"
+)
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -159,9 +165,24 @@ class RunConfig(LoopSettings, JobConfig):
         return self
 
 
-def judgments_spec(source: str, pairs: str | None, judge: str | None) -> JudgmentsSpec:
-    """A log of verdicts as it is given on the command line. Raises ConfigError."""
-    return _checked({"source": source, "pairs": pairs, "judge": judge}, JudgmentsSpec, "--from-judgments")
+class ProposalSearch(BaseModel):
+    """The part of the discovery settings that a log alone has a use for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    contrasts: ContrastSettings = ContrastSettings()
+
+
+class ProposalsConfig(BaseModel):
+    """What contrasts can be told that only read a log: the settings of a run by the same names, without its models."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    judgments: JudgmentsField
+    features: Path | None = None
+    discovery: ProposalSearch = ProposalSearch()
+    seed: int = 0
+    workspace: Path = Field(default_factory=default_workspace)
 
 
 @overload
@@ -195,18 +216,13 @@ def load_config(
 
 
 def change_config(path: Path, settings: Sequence[str], *, kind: type[JobConfig] = RunConfig) -> str:
-    """The text of a begun job's configuration with `key=value` changes; ConfigError for what is fixed by then.
-
-    JobConfig as `kind` stands for one whose class is not known: its budget may change.
-    """
+    """The text of a begun job's configuration with `key=value` changes; ConfigError for what is fixed by then."""
     for setting in settings:
-        key = setting.partition("=")[0]
-        role, _, name = key.partition(".")
-        if role != "budget" and (kind is JobConfig or role not in ROLES or name.split(".")[0] not in MAY_CHANGE):
-            models = "" if kind is JobConfig else f" and, of {', '.join(ROLES)}, {', '.join(MAY_CHANGE)}"
+        if not _CHANGEABLE.fullmatch(key := setting.partition("=")[0]):
             raise ConfigError(
                 f"--set {key}: is fixed when a run begins, or results of two settings would be mixed; what may change "
-                f"is budget{models}. Start a new run for the rest"
+                f"is budget and, of a model ({', '.join(ROLES)}, or one of a list such as judges.0), "
+                f"{', '.join(MAY_CHANGE)}. Start a new run for the rest"
             )
     values = _read_yaml(path)
     _set(values, settings)
@@ -262,21 +278,37 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 def _put(values: dict[str, Any], key: str, value: Any) -> None:
     *parents, last = key.split(".")
-    at = values
+    at: dict[str, Any] | list[Any] = values
     for parent in parents:
-        inner = at.get(parent)
+        inner = _get(at, parent, key)
         if isinstance(inner, str):
             inner = {"source" if parent in SOURCES else "model": inner}
         if inner is None:
             inner = {}
-        if not isinstance(inner, dict):
+        if not isinstance(inner, (dict, list)):
             raise ConfigError(f"{key}: {parent!r} is {short(inner)}, which has no settings of its own")
-        at[parent] = inner
+        _assign(at, parent, inner)
         at = inner
-    if isinstance(value, str) and isinstance(at.get(last), dict) and last != "library":
-        at[last]["source" if last in SOURCES else "model"] = value
+    if isinstance(value, str) and isinstance(there := _get(at, last, key), dict) and last != "library":
+        there["source" if last in SOURCES else "model"] = value
     else:
-        at[last] = value
+        _assign(at, last, value)
+
+
+def _get(at: dict[str, Any] | list[Any], name: str, key: str) -> Any:
+    """What a mapping has under a name, or a list at a place counted from 0."""
+    if isinstance(at, dict):
+        return at.get(name)
+    if not name.isdecimal() or int(name) >= len(at):
+        raise ConfigError(f"{key}: {name!r} is no place in a list of {len(at)}; places count from 0")
+    return at[int(name)]
+
+
+def _assign(at: dict[str, Any] | list[Any], name: str, value: Any) -> None:
+    if isinstance(at, dict):
+        at[name] = value
+    else:
+        at[int(name)] = value
 
 
 def _over(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

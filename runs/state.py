@@ -18,7 +18,8 @@ class RunState(BaseModel):
     state: str
     """running, waiting, finished, budget, or stopped."""
     reason: str = ""
-    iteration: int | None = 0
+    iteration: int | None = None
+    """None in jobs that have none, and before the first."""
     stage: str = ""
     done: int = 0
     total: int = 0

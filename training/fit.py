@@ -88,7 +88,10 @@ def _fit(
         return Trained(folder, known, again=True, leads=state.is_main_process)
     source = _first(state, lambda: local_folder(settings.model, folder.base))
     tokenizer = load_tokenizer(source)
-    trainer = make(Materials(source, tokenizer, split, _arguments(settings, folder.path)))
+    try:
+        trainer = make(Materials(source, tokenizer, split, _arguments(settings, folder.path)))
+    except ValueError as error:  # TRL and PEFT refuse what does not go together, such as adapters on what is not there
+        raise ConfigError(f"the training cannot be set up: {' '.join(str(error).split())[:300]}") from None
     if state.is_main_process:
         folder.begin(settings, split.hashes, _versions())
     trainer.remove_callback(PrinterCallback)

@@ -13,7 +13,7 @@ from .fit import Materials, Tell, Trained, config_of, fit
 from .losses import bradley_terry, infonce
 from .models import adapters, load_scorer
 from .settings import RewardSettings
-from .texts import scored_tokens
+from .texts import Encoded, scored
 
 FILES = ("negatives.jsonl", "negatives_validation.jsonl")
 
@@ -68,16 +68,16 @@ class _Collator:
         self._settings = settings
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        texts: list[list[int]] = []
+        texts: list[Encoded] = []
         negatives = [kept_negatives(row["rejected"], row["biases"], self._settings) for row in rows]
         for row, others in zip(rows, negatives, strict=True):
             for answer in (row["chosen"], *others):
-                texts.append(scored_tokens(self._tokenizer, row["prompt"], answer, self._settings.max_length))
-        batch = self._tokenizer.pad({"input_ids": texts}, padding_side="right", return_tensors="pt")
+                texts.append(scored(self._tokenizer, row["prompt"], answer, self._settings.max_length))
+        batch = self._tokenizer.pad(texts, padding_side="right", return_tensors="pt")
         there = torch.zeros((len(rows), max(map(len, negatives))), dtype=torch.bool)
         for k, others in enumerate(negatives):
             there[k, : len(others)] = True
-        return {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "there": there}
+        return {**batch, "there": there}
 
 
 class _ContrastTrainer(Trainer):
@@ -91,7 +91,8 @@ class _ContrastTrainer(Trainer):
         self, model: Any, inputs: dict[str, torch.Tensor], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         there = inputs["there"]
-        scores = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits[:, 0].float()
+        read = {name: values for name, values in inputs.items() if name != "there"}
+        scores = model(**read).logits[:, 0].float()
         whole = torch.cat([torch.ones_like(there[:, :1]), there], dim=1)
         table = torch.zeros(whole.shape, device=scores.device).masked_scatter(whole, scores)
         chosen, rejected = table[:, 0], table[:, 1:]

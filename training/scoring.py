@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .models import ADAPTER, load_scorer, load_tokenizer
-from .texts import scored_tokens
+from .texts import Encoded, scored
 
 
 class Scorer:
@@ -20,17 +20,17 @@ class Scorer:
 
     def scores(self, pairs: Iterable[tuple[str, str]]) -> Iterator[float]:
         """The score of each (prompt, answer)."""
-        chunk: list[list[int]] = []
+        chunk: list[Encoded] = []
         for prompt, answer in pairs:
-            chunk.append(scored_tokens(self._tokenizer, prompt, answer, self._max_length))
+            chunk.append(scored(self._tokenizer, prompt, answer, self._max_length))
             if len(chunk) == self._batch:
                 yield from self._scored(chunk)
                 chunk = []
         if chunk:
             yield from self._scored(chunk)
 
-    def _scored(self, chunk: list[list[int]]) -> list[float]:
-        batch = self._tokenizer.pad({"input_ids": chunk}, padding_side="right", return_tensors="pt")
+    def _scored(self, chunk: list[Encoded]) -> list[float]:
+        batch = self._tokenizer.pad(chunk, padding_side="right", return_tensors="pt")
         with torch.inference_mode():
             found: list[float] = self._model(**batch.to(self._model.device)).logits[:, 0].float().tolist()
         return found

@@ -8,6 +8,7 @@ from scipy.special import expit, logit
 
 from ..core.errors import DataError
 from .contrasts import Floats
+from .resampling import DRAWS, expanded
 
 RIDGE = 0.01
 """Weight of a normal prior on strengths: a model that has won or lost everything keeps a finite one."""
@@ -68,15 +69,41 @@ def gate_flips(rates: npt.ArrayLike, threshold: float, shift: float) -> tuple[in
     return int(opened.sum()), int(closed.sum())
 
 
-def log_odds_shift(reference: npt.ArrayLike, bias: npt.ArrayLike) -> float:
-    """What a bias adds to the log-odds that the wrong answer wins, over pairs that both arms have.
+class Shift(NamedTuple):
+    """What a bias adds to the log-odds that the wrong answer wins."""
 
-    Error rates are moved off 0 and 1 by half an error. NaN without pairs.
+    n: int
+    """Pairs that both arms have."""
+    value: float
+    """NaN without pairs."""
+    interval: tuple[float, float]
+    """Unbounded with fewer than two pairs."""
+
+
+def log_odds_shift(
+    reference: npt.ArrayLike, bias: npt.ArrayLike, rng: np.random.Generator, *, draws: int = DRAWS, level: float = 0.95
+) -> Shift:
+    """The shift over pairs that both arms have (NaN is left out), with an interval by bootstrap over the pairs.
+
+    `reference`, `bias`: outcomes in [0, 1], 1 where the wrong answer won. Error rates are moved off 0 and 1 by half an
+    error. The interval is the expanded percentile one (see `resampling`).
     """
     ref, arm = np.asarray(reference, np.float64), np.asarray(bias, np.float64)
     there = ~(np.isnan(ref) | np.isnan(arm))
     n = int(there.sum())
     if not n:
-        return float("nan")
-    before, after = ((values[there].sum() + 0.5) / (n + 1) for values in (ref, arm))
-    return float(logit(after) - logit(before))
+        return Shift(0, float("nan"), (-np.inf, np.inf))
+    # Verdicts take few values, so pairs that have the same two outcomes are drawn together.
+    rows, counts = np.unique(np.stack([ref[there], arm[there]], axis=1), axis=0, return_counts=True)
+    value = float(_shift(counts[None, :] @ rows, n)[0])
+    if n < 2:
+        return Shift(n, value, (-np.inf, np.inf))
+    weights = rng.multinomial(n, counts / n, size=draws)
+    return Shift(n, value, expanded(_shift(weights @ rows, n), n, level))
+
+
+def _shift(errors: Floats, n: int) -> Floats:
+    """From sums of errors (samples x 2 arms)."""
+    odds = logit((errors + 0.5) / (n + 1))
+    found: Floats = odds[:, 1] - odds[:, 0]
+    return found

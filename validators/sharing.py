@@ -36,6 +36,8 @@ class Shared:
     """some: shown for at least one judge, and neither shared nor own."""
     judges: tuple[str, ...]
     """For which the effect is shown, by Holm over all judges and biases; for `own` and `shared` those of the claim."""
+    p_each: tuple[float, ...]
+    """Of "no effect or a repair" for every judge in its order, by Holm over all judges and biases."""
     differ: bool
     p_shared: float
     p_own: float
@@ -49,8 +51,9 @@ def sharing(effects: Mapping[str, Mapping[str, npt.ArrayLike]], alpha: float = 0
     judges = list(next(iter(effects.values())))
     arrays = {b: [np.asarray(row[j], np.float64) for j in judges] for b, row in effects.items()}
     single = {b: [p_above(d, 0.0) for d in row] for b, row in arrays.items()}
-    cells, _ = holm([p for row in single.values() for p in row], alpha)
-    shown = dict(zip(effects, np.asarray(cells).reshape(len(effects), -1), strict=True))
+    cells, p_cells = holm([p for row in single.values() for p in row], alpha)
+    shown = dict(zip(effects, cells.reshape(len(effects), -1), strict=True))
+    p_each = dict(zip(effects, p_cells.reshape(len(effects), -1).tolist(), strict=True))
     p_shared = [max(row, default=1.0) for row in single.values()]
     own = [_own(arrays[b], single[b]) for b in effects]
     p_differ = [_differ(row) for row in arrays.values()]
@@ -67,7 +70,7 @@ def sharing(effects: Mapping[str, Mapping[str, npt.ArrayLike]], alpha: float = 0
             kind, has = "own", (judges[own[k][1]],)
         else:
             kind = "some" if has else "not shown"
-        found[bias] = Shared(kind, has, rejected[2], *adjusted)
+        found[bias] = Shared(kind, has, tuple(p_each[bias]), rejected[2], *adjusted)
     return found
 
 

@@ -7,8 +7,6 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
 
 from ..core.errors import DataError
 from .clusters import cluster_rate
@@ -41,6 +39,9 @@ def classifier(differences: npt.ArrayLike, groups: Sequence[Hashable], *, folds:
     variant of a pair is not tested on another. The model has no intercept and sees every pair from both sides, so it
     cannot lean on positions. The interval takes the fitted models as given. NaN with fewer prompts than folds.
     """
+    from sklearn.linear_model import LogisticRegression  # here, since it takes a second that few commands need
+    from sklearn.model_selection import GroupKFold
+
     d = np.asarray(differences, dtype=np.float64)
     if d.ndim != 2 or len(groups) != d.shape[0]:
         raise DataError(f"groups: {len(groups)} for differences of shape {d.shape}; give one per pair")

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lars_path
 
 from ..core.errors import ConfigError, DataError
 from .contrasts import Floats
@@ -108,6 +106,9 @@ def stability_selection(
 
 def first_to_enter(x: Floats, y: Floats, most: int) -> npt.NDArray[np.intp]:
     """Places of the first `most` columns on the LARS path of y on the standardised columns of x."""
+    from sklearn.exceptions import ConvergenceWarning  # here, since it takes a second that most commands need not wait
+    from sklearn.linear_model import lars_path
+
     x = x - x.mean(axis=0)
     scale = x.std(axis=0)
     usable = np.flatnonzero(scale > 1e-9)

@@ -21,6 +21,8 @@ from .reference import ModelSpec, parse_reference
 INSTALL = "pip install 'biasscope[local]'"
 Vectors = npt.NDArray[np.float32]
 _BATCH = 64
+_TOGETHER = 8
+"""Texts that MiniLM reads at once, alike in length: more are padded to the longest and take twice the time."""
 
 
 class Embedder(Protocol):
@@ -81,7 +83,7 @@ class MiniLM:
     def _encode(self, texts: list[str]) -> Any:
         if self._model is None:
             self._model = _load_minilm()
-        return self._model.encode(texts, batch_size=_BATCH, convert_to_numpy=True, show_progress_bar=False)
+        return self._model.encode(texts, batch_size=_TOGETHER, convert_to_numpy=True, show_progress_bar=False)
 
 
 class EndpointEmbedder:

@@ -5,9 +5,7 @@ One request at a time, so that temperature 0 gives the same answer whatever else
 """
 
 import asyncio
-import hashlib
 import threading
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from ...core.errors import CallFailed, ConfigError
 from ...training.needs import need_extra
 from .reference import ModelSpec
 from .structured import with_schema
+from .weights import folder_identity, holds_model
 
 
 class Pretrained:
@@ -25,10 +24,10 @@ class Pretrained:
         need_extra("torch", "transformers", "peft")
         self.spec = spec
         self._folder = Path(spec.target).expanduser()
-        if not any((self._folder / name).is_file() for name in ("config.json", "adapter_config.json")):
+        if not holds_model(self._folder):
             raise ConfigError(f"model {spec.model!r}: is no folder with a model in Hugging Face format")
         suffix = f"#{spec.settings_id}" if spec.settings_id else ""
-        self._name = f"{_shown_name(self._folder)}#{_weights_hash(self._folder)}{suffix}"
+        self._name = f"{folder_identity(self._folder)}{suffix}"
         self._busy = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
@@ -122,19 +121,3 @@ def _alternatives(logits: Any, tokenizer: Any, most: int) -> tuple[dict[str, flo
 def _ends(model: Any) -> set[int]:
     given = model.generation_config.eos_token_id
     return set(given) if isinstance(given, list) else {given}
-
-
-def _shown_name(folder: Path) -> str:
-    """The folder's name; of `out/model`, which every training writes, the name of the training."""
-    path = folder.resolve()
-    return path.parent.name if path.name == "model" else path.name
-
-
-@cache
-def _weights_hash(folder: Path) -> str:
-    """12 hex digits over all weights: a training changes every part of them, and the name stays."""
-    total = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as handle:
-            total.update(hashlib.file_digest(handle, "sha256").digest())
-    return total.hexdigest()[:12]

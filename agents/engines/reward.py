@@ -1,7 +1,6 @@
 """`reward:`: a transformers sequence classifier as a scorer, in this process."""
 
 import asyncio
-import hashlib
 import importlib.util
 import time
 from pathlib import Path
@@ -9,8 +8,11 @@ from typing import Any
 
 from ...core.calls import Completion, Request
 from ...core.errors import CallFailed, ConfigError, EndpointError
+from ...training.needs import need_extra
+from ...training.texts import scored
 from .plain import plain_completion, prompt_and_answers
 from .reference import ModelSpec
+from .weights import ADAPTER, folder_identity, holds_model
 
 BATCH = 16
 INSTALL = "pip install 'biasscope[local]'"
@@ -21,8 +23,8 @@ _DIGITS = 4
 class RewardModel:
     """A scorer: the single logit of the classifier, or for two labels the second one's less the first's.
 
-    Prompt and answer go through the tokenizer's chat template where it has one, else as a pair of texts. Requests in
-    flight are scored together, BATCH at a time. A text longer than the model reads is a failed call, never cut.
+    Prompt and answer are encoded as in training (training/texts.py). Requests in flight are scored together, BATCH at
+    a time. A text longer than the model reads is a failed call, never cut.
     Weights are read from safetensors only, and no code of the model's is run.
     """
 
@@ -34,7 +36,7 @@ class RewardModel:
             raise ConfigError(f"model {spec.model!r} names no model; write reward:/path/to/folder or reward:org/name")
         self._spec = spec
         self._folder = Path(spec.target).expanduser()
-        if self._folder.is_absolute() and not (self._folder / "config.json").is_file():
+        if self._folder.is_absolute() and not holds_model(self._folder):
             raise ConfigError(
                 f"model {spec.model!r}: {str(self._folder)!r} holds no config.json; give a model's folder"
             )
@@ -92,7 +94,7 @@ class RewardModel:
             self._loaded = _load(self._spec)
         tokenizer, model = self._loaded
         most = _longest(tokenizer, model)
-        encoded = [_encoded(tokenizer, prompt, answer) for prompt, answer in pairs]
+        encoded = [scored(tokenizer, prompt, answer) for prompt, answer in pairs]
         lengths = [len(e["input_ids"]) for e in encoded]
         results: list[float | Exception] = [
             CallFailed("too_long", f"model {self._spec.model!r}: {n} tokens, and the model reads {most}")
@@ -100,9 +102,9 @@ class RewardModel:
         ]
         fits = [k for k, n in enumerate(lengths) if n <= most]
         if fits:
-            padded = tokenizer.pad([encoded[k] for k in fits], return_tensors="pt").to(model.device)
+            padded = tokenizer.pad([encoded[k] for k in fits], padding_side="right", return_tensors="pt")
             with torch.inference_mode():
-                logits = model(**padded).logits.float()
+                logits = model(**padded.to(model.device)).logits.float()
             values = logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
             for k, value in zip(fits, values.tolist(), strict=True):
                 results[k] = round(value, _DIGITS)
@@ -110,24 +112,28 @@ class RewardModel:
 
 
 def reward_identity(spec: ModelSpec) -> str:
-    """`folder#hash` with 12 hex digits of the SHA-256 of the config and of size and first megabyte of all weights."""
+    """`reward:name#hash` of a folder; of a model of the hub its id."""
     folder = Path(spec.target).expanduser()
-    if not (folder / "config.json").is_file():
-        return spec.model
-    digest = hashlib.sha256((folder / "config.json").read_bytes())
-    for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as opened:
-            digest.update(str(file.stat().st_size).encode() + opened.read(1 << 20))
-    return f"reward:{folder.resolve().name}#{digest.hexdigest()[:12]}"
+    return f"reward:{folder_identity(folder)}" if holds_model(folder) else spec.model
 
 
 def _load(spec: ModelSpec) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
+    folder = Path(spec.target).expanduser()
+    where = str(folder) if holds_model(folder) else spec.target
+    kind, more = AutoModelForSequenceClassification, {}
+    if (folder / ADAPTER).is_file():
+        need_extra("peft")
+        from peft import AutoPeftModelForSequenceClassification
+
+        kind, more = AutoPeftModelForSequenceClassification, {"num_labels": 1}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(spec.target)
-        model = AutoModelForSequenceClassification.from_pretrained(spec.target, use_safetensors=True)
+        tokenizer = AutoTokenizer.from_pretrained(where)
+        model = kind.from_pretrained(where, use_safetensors=True, **more)
     except Exception as error:
         cause = " ".join(str(error).split())[:200]
         raise EndpointError(
@@ -142,14 +148,6 @@ def _load(spec: ModelSpec) -> tuple[Any, Any]:
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-
-
-def _encoded(tokenizer: Any, prompt: str, answer: str) -> Any:
-    if not tokenizer.chat_template:
-        return tokenizer(prompt, answer)
-    turns = [{"role": "user", "content": prompt}, {"role": "assistant", "content": answer}]
-    text = tokenizer.apply_chat_template(turns, tokenize=False)
-    return tokenizer(text, add_special_tokens=False)
 
 
 def _longest(tokenizer: Any, model: Any) -> int:

@@ -14,6 +14,7 @@ from ...core.errors import ConfigError
 from ...runs.analyses import markdown
 from ...runs.analyses.answers import answer_table
 from ...runs.analyses.growth import growth_line, growth_svg
+from ...runs.analyses.impact import impact_of
 from ...runs.analyses.length import judge_missing, length_table
 from ...runs.analyses.same_effect import same_effect as find_same_effect
 from ...runs.folder import find_run
@@ -90,6 +91,28 @@ def same_effect(
     with opened_store(run, workspace) as (store, run_id):
         found = find_same_effect(store, run_id, threshold)
     _show(found, markdown.same_effect, as_json)
+
+
+@app.command("impact")
+def impact(
+    run: RunName = "latest",
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", metavar="FILE", help="A leaderboard's results: rows of model_a, model_b, winner."),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(metavar="PERCENT", help="Win rate from which a model is accepted.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Model of --results that the win rate is against.")
+    ] = None,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    as_json: AsJson = False,
+) -> None:
+    """How many ranks of a leaderboard, or decisions at a threshold, each validated bias could flip. RUN: a discovery
+    run, a gate or a transfer."""
+    folder = find_run(run, workspace, kind="discover" if run == "latest" else None)
+    _show(impact_of(folder, results, threshold, against), markdown.impact, as_json)
 
 
 def _show(found: T, as_markdown: Callable[[T], str], as_json: bool) -> None:

@@ -1,6 +1,5 @@
 """`biasscope discover` and `biasscope resume`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,19 +7,32 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
-from ...runs.config import JobConfig, default_workspace, judgments_spec, load_config
+from ...runs.config import ProposalsConfig, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
+from ...runs.kinds import KINDS
 from ...runs.launch import Approval, Outcome, run
 from ...runs.report import load_report, summary_table
+from .lazy import load
 from .live import live
 from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
 from .proposals import show_proposals
 from .starting import say, start
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
-CONTINUE: dict[str, Callable[[RunFolder], None]] = {}
-"""How `resume` goes on with jobs of other kinds; filled where the commands are put together."""
+CONTINUE = {
+    "benchmark": ".benchmark:resume_build",
+    "evaluation": ".benchmark:resume_evaluation",
+    "dpo": ".dpo:resume_dpo",
+    "augment": ".dpo:resume_augment",
+    "treatment": ".mitigate:resume_treatments",
+    "gate": ".gate:continue_gate",
+    "profile": ".judge_profile:continue_profile",
+    "transfer": ".transfer:continue_transfer",
+    "taxonomy": ".audit:continue_taxonomy",
+    "self-preference": ".audit:continue_self_preference",
+}
+"""How `resume` goes on with jobs of other kinds."""
 Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
 
 
@@ -81,8 +93,7 @@ def discover(
     if limit is not None and test is not None:
         given["test.limit"] = limit
     if config is None and judge is None and from_judgments is not None:
-        spec = judgments_spec(str(from_judgments), pairs, judged_by)
-        show_proposals(spec, features, seed or 0, workspace or default_workspace())
+        show_proposals(load_config(None, set_ or (), _of_a_log(given), kind=ProposalsConfig))
         return
     if config is None and judge is None:
         raise ConfigError("nothing to audit: give a CONFIG.yaml, or --judge, --teacher and --target")
@@ -94,6 +105,21 @@ def discover(
             return run(folder, listener=listener)
 
     show(console, start(made, console, drive))
+
+
+def _of_a_log(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given for a log alone; ConfigError for what belongs to a run, which would have no effect."""
+    there = {key: value for key, value in given.items() if value is not None}
+    if "judgments.pairs" in there and "target.limit" in there:
+        there["judgments.pairs.limit"] = there.pop("target.limit")
+    fields = ProposalsConfig.model_fields
+    lost = [f"--{key.rpartition('.')[2]}" for key in there if key.partition(".")[0] not in fields]
+    if lost:
+        raise ConfigError(
+            f"{', '.join(lost)}: of no use to --from-judgments without a judge, which proposes and starts no run; "
+            f"leave {'it' if len(lost) == 1 else 'them'} out, or give --judge"
+        )
+    return there
 
 
 def resume(
@@ -124,8 +150,8 @@ def resume(
         if folder.kind not in CONTINUE:
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
         with locked(folder):
-            change(folder, set_ or (), kind=JobConfig)
-        CONTINUE[folder.kind](folder)
+            change(folder, set_ or (), kind=KINDS[folder.kind])
+        load(CONTINUE[folder.kind])(folder)
         return
     approval = None
     if approve and reject_all:

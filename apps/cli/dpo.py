@@ -93,6 +93,9 @@ def _show(console: Console, outcome: JobOutcome[Made], then: str) -> None:
         why = ", ".join(f"{count:,} {reason}" for reason, count in step.reasons.items())
         steps.add_row(name, f"{step.after:,}", Text(why))
     console.print(steps)
+    if not made.written.units.total():
+        _say(console, "no pair is left; change what left them out, or the source, and build again under another name")
+        raise typer.Exit(1)
     for name, count in sorted(made.written.rows.items()):
         _say(console, f"{count:,} rows in {made.folder / name}")
     for warning in made.warnings:

@@ -32,7 +32,7 @@ def import_(
     with opened_library(named(run_name, run), workspace) as (store, run_id, library):
         new = adopt(read_file(path), stamp_now(library, author, reason, run_id), library)
         append_now(store, new)
-    typer.echo(f"{len(new)} biases taken in")
+    typer.echo(f"{len(new)} {'bias' if len(new) == 1 else 'biases'} taken in")
 
 
 def merge(

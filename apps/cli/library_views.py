@@ -92,7 +92,7 @@ def show(
             say(Text(f"{key}: {value}"))
     say(Text(f"support: {row['support']} misjudgments on {row['support_pairs']} pairs"))
     for v in validations:
-        where = "confirmation" if v.iteration < 0 else f"iteration {v.iteration}"
+        where = "confirmation" if v.iteration < 0 else f"iteration {v.iteration + 1}"
         say(
             Text(
                 f"{where}: {v.decision} for {v.judge}: effect {v.effect:+.1f} [{v.interval[0]:+.1f}, "
@@ -127,7 +127,7 @@ def history(
             done(library, event) + struck,
             name_of(library, event.bias_id),
             event.author,
-            "" if event.iteration is None else str(event.iteration),
+            "" if event.iteration is None else str(event.iteration + 1),
             event.reason,
         )
         table.add_row(*(Text(cell) for cell in cells))

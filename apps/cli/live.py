@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from ...core.progress import Progress
+from ...core.progress import Progress, stage_words
 from ...runs.jobs import Listener
 from ...runs.state import spent_line
 
@@ -22,7 +22,6 @@ def live(console: Console) -> Iterator[Listener]:
         return
     columns = (
         SpinnerColumn(),
-        TextColumn("iteration {task.fields[iteration]}"),
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
@@ -30,7 +29,7 @@ def live(console: Console) -> Iterator[Listener]:
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None, iteration=0, notes="")
+        task = bar.add_task("starting", total=None, notes="")
         stage, spent = "", ""
 
         def listen(progress: Progress) -> None:
@@ -42,10 +41,9 @@ def live(console: Console) -> Iterator[Listener]:
                 bar.reset(task, total=progress.total)
             bar.update(
                 task,
-                description=progress.stage,
+                description=stage_words(progress.stage, progress.iteration),
                 completed=progress.done,
                 total=progress.total,
-                iteration=progress.iteration,
                 notes=notes_line(progress.counts, progress.failures, spent),
             )
 
@@ -65,7 +63,8 @@ def _plain(console: Console) -> Listener:
 
     def listen(progress: Progress) -> None:
         nonlocal said
-        line = f"iteration {progress.iteration} {progress.stage} ({progress.total} items)"
+        items = "1 item" if progress.total == 1 else f"{progress.total:,} items"
+        line = f"{stage_words(progress.stage, progress.iteration)} ({items})"
         if line != said and progress.total:
             said = line
             console.print(line, highlight=False, markup=False)

@@ -8,72 +8,45 @@ from rich.console import Console
 from ... import __version__
 from ...core.errors import BiasScopeError
 from ...core.visible import visible
-from ...runs.audits.profile import report_profile
-from ...runs.audits.self_preference_job import report_self_preference
-from ...runs.audits.taxonomy_job import report_taxonomy
 from ...runs.tracing import start_tracing
-from . import (
-    ablate,
-    analyse,
-    audit,
-    benchmark,
-    card,
-    data,
-    discover,
-    doctor,
-    dpo,
-    features,
-    gate,
-    judge,
-    judge_profile,
-    library,
-    mitigate,
-    plan,
-    review,
-    runs,
-    selftest,
-    train,
-    world,
-)
+from .lazy import Entry, lazy
 
+COMMANDS = {
+    "discover": Entry(".discover:discover", "Find the biases of a judge."),
+    "resume": Entry(".discover:resume", "Go on with a run that was stopped, ran out of budget or waits."),
+    "status": Entry(".runs:status", "Where a run is: stage, items, failures, cost."),
+    "report": Entry(".runs:report", "Write the report of a run from its store."),
+    "review": Entry(".review:review", "Look at runs in a browser, and decide."),
+    "card": Entry(".card:card", "All that is known about a judge, on one page."),
+    "doctor": Entry(".doctor:doctor", "Check every configured model with one small call each."),
+    "plan": Entry(".plan:plan", "Calls, tokens, cost and time by stage, from a small real run."),
+    "ablate": Entry(".ablate:ablate", "Run variants of one configuration and compare them."),
+    "mitigate": Entry(".mitigate:mitigate", "Compare a judge before and after what should cure it."),
+    "augment": Entry(".dpo:augment", "Training pairs with negatives that show biases."),
+    "gate": Entry(".gate:gate", "Whether a judge is within limits on a frozen test set."),
+    "transfer": Entry(".transfer:transfer", "One frozen library on several judges, and who shares which bias."),
+    "selftest": Entry(".selftest:run_selftest", "Discovery on a world with planted biases, scored."),
+    "audit": Entry(".audit:app", "Controlled audits of a judge."),
+    "benchmark": Entry(".benchmark:app", "Hard benchmarks from validated biases."),
+    "world": Entry(".world:app", "Simulated judges with planted biases."),
+    "runs": Entry(".runs:app", "The runs of a workspace."),
+    "analyse": Entry(".analyse:app", "Reliability analyses of finished runs."),
+    "library": Entry(".library:app", "The biases of a run: look, decide, take in and out."),
+    "reviewers": Entry(".review:app", "Who may use the review app of a workspace."),
+    "judge": Entry(".judge:app", "The judge by itself: try it, measure how reliable it is."),
+    "data": Entry(".data:app", "Preference data."),
+    "features": Entry(".features:app", "Text features that judges may reward."),
+    "dpo": Entry(".dpo:app", "DPO data from validated biases."),
+    "train": Entry(".train:app", "Train judges and scorers (extra `train`)."),
+}
 app = typer.Typer(
     name="biasscope",
+    cls=lazy(COMMANDS),
     help="Find out what fools your LLM judge.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode=None,
 )
-app.command("discover")(discover.discover)
-app.command("resume")(discover.resume)
-app.command("status")(runs.status)
-app.command("report")(runs.report)
-app.command("review")(review.review)
-app.command("card")(card.card)
-app.command("doctor")(doctor.doctor)
-app.command("plan")(plan.plan)
-app.command("ablate")(ablate.ablate)
-app.command("mitigate")(mitigate.mitigate)
-app.command("augment")(dpo.augment)
-app.command("gate")(gate.gate)
-app.command("selftest")(selftest.run_selftest)
-app.add_typer(audit.app, name="audit")
-app.add_typer(benchmark.app, name="benchmark")
-app.add_typer(world.app, name="world")
-app.add_typer(runs.app, name="runs")
-app.add_typer(analyse.app, name="analyse")
-app.add_typer(library.app, name="library")
-app.add_typer(review.app, name="reviewers")
-app.add_typer(judge.app, name="judge")
-app.add_typer(data.app, name="data")
-app.add_typer(features.app, name="features")
-app.add_typer(dpo.app, name="dpo")
-app.add_typer(train.app, name="train")
-
-discover.CONTINUE |= {"benchmark": benchmark.resume_build, "evaluation": benchmark.resume_evaluation}
-discover.CONTINUE |= {"dpo": dpo.resume_dpo, "augment": dpo.resume_augment, "treatment": mitigate.resume_treatments}
-discover.CONTINUE |= {"gate": gate.continue_gate, "profile": judge_profile.continue_profile}
-discover.CONTINUE |= {"taxonomy": audit.continue_taxonomy, "self-preference": audit.continue_self_preference}
-runs.REPORTS |= {"taxonomy": report_taxonomy, "self-preference": report_self_preference, "profile": report_profile}
 
 
 @app.callback(invoke_without_command=True)

@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...bias_library.features import load_features, user_features
-from ...graph.settings import ContrastSettings
-from ...runs.config import JudgmentsSpec
+from ...runs.config import ProposalsConfig
 from ...runs.proposals import Proposal, proposal_json, propose
 
 NOTE = (
@@ -18,10 +17,11 @@ NOTE = (
 )
 
 
-def show_proposals(spec: JudgmentsSpec, own: Path | None, seed: int, workspace: Path) -> None:
+def show_proposals(config: ProposalsConfig) -> None:
     """Print the proposals for every judge of the log and keep them as JSON in the workspace."""
-    features = load_features() | (user_features(own) if own else {})
-    found = propose(spec, features, seed, ContrastSettings())
+    spec, workspace = config.judgments, config.workspace
+    features = load_features() | (user_features(config.features) if config.features else {})
+    found = propose(spec, features, config.seed, config.discovery.contrasts)
     console = Console()
     table = Table("judge", "feature", "preferred", "in halves", "weight", "misjudged")
     for proposal in found:

@@ -119,7 +119,9 @@ def _target(target: str | None, workspace: Path) -> tuple[Path, RunFolder | None
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=256)
+        listening = socket.create_server((host, port), family=family, backlog=256)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # or every page waits 40 ms for its last part
+        return listening
     except OSError as error:
         raise ConfigError(
             f"--host {host} --port {port}: cannot be used ({error.strerror}); choose others, --port 0 takes a free one"

@@ -1,8 +1,8 @@
 """`biasscope runs`, `status` and `report`."""
 
+import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,16 +13,24 @@ from rich.table import Table
 from rich.text import Text
 
 from ...core.errors import BiasScopeError, ConfigError
+from ...core.progress import stage_words
 from ...runs.folder import RunFolder, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import load_report, summary_table, write_report
 from ...runs.state import RunState, state_of
+from .lazy import load
 from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
+from .starting import say_safely
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
-REPORTS: dict[str, Callable[[RunFolder, Path], Mapping[str, Path]]] = {}
-"""How the report of another kind of job is written; filled where the commands are put together."""
+REPORTS = {
+    "taxonomy": "...runs.audits.taxonomy_job:report_taxonomy",
+    "self-preference": "...runs.audits.self_preference_job:report_self_preference",
+    "transfer": "...runs.audits.transfer:report_transfer",
+    "profile": "...runs.audits.profile:report_profile",
+}
+"""How the report of another kind of job is written."""
 
 
 @app.command("list")
@@ -38,9 +46,14 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
     columns = ("run", "kind", "state", "iteration", "stage", "spent")
     table = Table(*columns)
     for row in rows:
-        cells = (getattr(row, column) for column in columns)
-        table.add_row(*(Text("" if cell is None else str(cell)) for cell in cells))
-    Console().print(table)
+        iteration = "" if row.iteration is None else str(row.iteration + 1)
+        cells = (row.run, row.kind, row.state, iteration, stage_words(row.stage), row.spent)
+        table.add_row(*map(Text, cells))
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row.state == "unreadable":
+            say_safely(console, f"{row.run}: {row.reason}")
 
 
 def status(
@@ -52,14 +65,14 @@ def status(
     """Where a run is: stage, items, failures, cost."""
     folder = find_run(run, workspace, kind=None)
     if as_json:
-        typer.echo(json.dumps(_state(folder).model_dump(mode="json"), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_read_state(folder).model_dump(mode="json"), indent=2, ensure_ascii=False))
         return
     console = Console()
     if not watch:
         console.print(_status_text(folder))
         return
     with Live(_status_text(folder), console=console, refresh_per_second=1) as shown:
-        while _state(folder).state == "running":
+        while _read_state(folder).state == "running":
             time.sleep(1)
             shown.update(_status_text(folder))
 
@@ -74,7 +87,7 @@ def report(
     if folder.kind != "discover":
         if folder.kind not in REPORTS:
             raise ConfigError(f"{folder.run_id!r} is of the kind {folder.kind!r}, which has no report of its own")
-        typer.echo(f"report: {REPORTS[folder.kind](folder, output or folder.path)['html']}")
+        typer.echo(f"report: {load(REPORTS[folder.kind])(folder, output or folder.path)['html']}")
         return
     store = open_store(folder)
     try:
@@ -87,19 +100,20 @@ def report(
 
 def _state(folder: RunFolder) -> RunState:
     try:
-        store = open_store(folder)
+        return _read_state(folder)
     except BiasScopeError as error:
-        return RunState(run=folder.run_id, kind=folder.kind, state=f"unreadable: {error}", iteration=None)
-    try:
+        return RunState(run=folder.run_id, kind=folder.kind, state="unreadable", reason=str(error))
+
+
+def _read_state(folder: RunFolder) -> RunState:
+    with contextlib.closing(open_store(folder)) as store:
         return state_of(folder, store)
-    finally:
-        store.close()
 
 
 def _status_text(folder: RunFolder) -> Text:
-    state = _state(folder)
+    state = _read_state(folder)
     lines = [f"{state.run}: {state.state}" + (f" ({state.reason})" if state.reason else "")]
     if state.total:
-        lines.append(f"iteration {state.iteration}, {state.stage}: {state.done} of {state.total}")
+        lines.append(f"{stage_words(state.stage, state.iteration)}: {state.done:,} of {state.total:,}")
     lines.append(notes_line(state.counts, state.failures, state.spent))
     return Text("\n".join(lines))

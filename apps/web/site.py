@@ -119,9 +119,7 @@ class Site:
                 with self.lease(folder.run_id) as run:
                     found.append(run.state())
             except BiasScopeError as error:
-                found.append(
-                    RunState(run=folder.run_id, kind=folder.kind, state="unreadable", reason=str(error), iteration=None)
-                )
+                found.append(RunState(run=folder.run_id, kind=folder.kind, state="unreadable", reason=str(error)))
         return found
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.calls import Usage
+from ...core.progress import stage_words
 from ...core.records import Candidate, Failure
 from ...runs.config import JobConfig, load_config
 from ...runs.state import RunState
@@ -28,6 +29,8 @@ class Watched:
     """A job at a moment."""
 
     state: RunState
+    stage: str
+    """In words."""
     going: bool
     """Whether a process works on it, or is about to."""
     problem: str
@@ -47,6 +50,7 @@ def watched(run: OpenRun) -> Watched:
     candidates = run.counts(Candidate)[0]
     return Watched(
         state=state,
+        stage=stage_words(state.stage, state.iteration),
         going=state.state == "running" or starting,
         problem=continuing.problem(run.folder),
         newest=_newest(run, candidates),
@@ -78,7 +82,7 @@ def _failures(run: OpenRun) -> tuple[tuple[str, str, int, str], ...]:
         count: Counter[tuple[str, str]] = Counter()
         reasons: dict[tuple[str, str], str] = {}
         for failure in run.store.iterate(Failure, run_id=run.run_id):
-            key = (failure.stage.partition("@")[0], failure.kind)
+            key = (stage_words(failure.stage), failure.kind)
             count[key] += 1
             reasons.setdefault(key, failure.reason)
         return tuple((stage, kind, n, reasons[stage, kind]) for (stage, kind), n in count.most_common())

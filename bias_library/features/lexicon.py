@@ -4,6 +4,7 @@ import functools
 import importlib.util
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -41,7 +42,7 @@ def user_features(path: Path) -> dict[str, Feature]:
             specs = read_specs(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))
             features = [as_feature(spec, str(path)) for spec in specs]
         elif path.suffix == ".py":
-            features = _from_module(path)
+            features = [replace(feature, source=str(path)) for feature in _from_module(path)]
         else:
             raise LibraryError(
                 f"{path}: features come from a .yaml or .py file, got {path.suffix!r}: rename or convert it"

@@ -60,7 +60,7 @@ def publish(
     write_rows(new, rows)
     audit = audit_rows(rows, making.seed)
     card = benchmark_card(rows, final, funnel, making, audit)
-    (new / CARD).write_text(card_markdown(card), encoding="utf-8")
+    (new / CARD).write_text(card_markdown(card, new), encoding="utf-8")
     (new / GUIDELINES).write_text(guidelines(), encoding="utf-8")
     with (new / LABELS).open("w", encoding="utf-8") as handle:
         for line in _without_names(annotations):

@@ -110,11 +110,14 @@ def write_card(folder: Path, part: str, written: Written, funnel: Funnel, making
         sources=tuple(name for name in making.sources if name.count("/") == 1),
         tags=TAGS,
     )
-    (folder / CARD).write_text(card_markdown(card), encoding="utf-8")
+    (folder / CARD).write_text(card_markdown(card, folder), encoding="utf-8")
     return warnings
 
 
 def _warnings(written: Written, making: Making) -> Iterator[str]:
+    if not written.units.total():
+        yield "No pair is left; the reasons are under `What was left out`."
+        return
     if not making.licence:
         yield "Nobody has said under which licence the source data is; ask before you share this set."
     if not making.tests:

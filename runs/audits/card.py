@@ -6,7 +6,6 @@ card can be published where its pairs cannot.
 
 import contextlib
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -23,11 +22,11 @@ from ..folder import RunFolder, runs_in
 from ..jobs import open_store
 from ..report.collect import collect
 from ..report.model import BiasEntry, Headline, State
+from .figures import short_name
 from .self_preference import SelfPreferenceConfig, collect_self_preference
 from .taxonomy import TaxonomyConfig, collect_taxonomy
 
 PROFILE_FILE = "profile.json"
-_SCHEME = re.compile(r"^(openai|local|vllm|ray|hf):", re.IGNORECASE)
 _STATES: dict[str, State] = {"finished": "finished", "budget": "inconclusive", "stopped": "stopped"}
 
 
@@ -246,13 +245,7 @@ R = TypeVar("R")
 
 def _is(name: str, judge: str) -> bool:
     asked, known = name.casefold(), judge.casefold()
-    return asked == known or known.startswith((f"{asked}#", f"{asked}@")) or _short(asked) == _short(known)
-
-
-def _short(name: str) -> str:
-    """The model alone: without scheme, address, folder, file type and way of judging."""
-    model = re.split(r"@(?=https?://)", _SCHEME.sub("", name.split("#")[0]))[0]
-    return model.rstrip("/").rsplit("/", 1)[-1].removesuffix(".gguf")
+    return asked == known or known.startswith((f"{asked}#", f"{asked}@")) or short_name(asked) == short_name(known)
 
 
 def _recent(run: Judged) -> tuple[bool, float]:

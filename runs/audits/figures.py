@@ -1,8 +1,11 @@
 """Figures as text."""
 
+import re
 from collections.abc import Sequence
 
 from ..report.tables import points
+
+_SCHEME = re.compile(r"^(openai|local|vllm|ray|hf):", re.IGNORECASE)
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -33,3 +36,9 @@ def signed(value: float | None, digits: int = 3) -> str:
 def signed_span(interval: Sequence[float] | None, digits: int = 3) -> str:
     """An interval of signed numbers; empty when there is none."""
     return "" if interval is None else f"{signed(interval[0], digits)} to {signed(interval[1], digits)}"
+
+
+def short_name(judge: str) -> str:
+    """A judge's model alone: without scheme, address, folder, file type and way of judging."""
+    model = re.split(r"@(?=https?://)", _SCHEME.sub("", judge.split("#")[0]))[0]
+    return model.rstrip("/").rsplit("/", 1)[-1].removesuffix(".gguf")

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...core.calls import Usage
 from ...core.errors import UserError
-from ...core.records import Failure
+from ...core.progress import stage_words
+from ...core.records import Explanation, Failure
 from ...core.store import Store
 from ..planned import Plan
 from .biases import bias_entries, rounded
@@ -14,7 +15,7 @@ from .contrasts import contrast_rounds
 from .diff import cut
 from .examples import with_examples
 from .funnel import funnels, growth
-from .headline import headline
+from .headline import cut_line, headline
 from .model import DataSummary, Fact, FailureExample, FailureGroup, Report
 from .planned import planned_rows
 from .tallies import Tallies, error_table, read_tallies, verdict_rows
@@ -40,11 +41,21 @@ def collect(store: Store, run_id: str) -> Report:
     failures = failure_groups(store, run_id)
     verdicts = verdict_rows(tallies, set(domains))
     whole, rounds = funnels(store, run_id, tallies, target)
+    ended = [not e.truncated for e in store.iterate(Explanation, run_id=run_id)]
     confirmation = len(store.pair_ids(run_id, "confirm"))
     facts = list(_facts(manifest, tallies, len(target), len(domains), confirmation))
     return Report(
         run_id=run_id,
-        headline=headline(biases, verdicts, failures, usage, facts, outcome, confirmation, _left_out(store, run_id)),
+        headline=headline(
+            biases,
+            verdicts,
+            failures,
+            usage,
+            facts,
+            outcome,
+            confirmation,
+            (*cut_line(len(ended), ended.count(False)), *_left_out(store, run_id)),
+        ),
         biases=tuple(biases),
         seeds=tuple(seeds),
         errors=error_table(tallies, domains, [b.id for b in biases if b.accepted]),
@@ -54,12 +65,24 @@ def collect(store: Store, run_id: str) -> Report:
         contrasts=contrast_rounds(store, run_id, [r.iteration for r in rounds if r.iteration is not None]),
         verdicts=verdicts,
         failures=tuple(failures),
+        explanations=len(ended),
+        explanations_cut=ended.count(False),
         usage=tuple(usage),
         total=total_usage(usage),
-        planned=planned_rows(Plan.model_validate(plan), usage) if (plan := store.note(run_id, "plan")) else (),
+        planned=planned_rows(Plan.model_validate(plan), usage, _seconds(store, run_id))
+        if (plan := store.note(run_id, "plan"))
+        else (),
         data=tuple(data_summaries(store, run_id, ("target", "test"))),
         made_with=tuple(made_with(manifest)),
     )
+
+
+def _seconds(store: Store, run_id: str) -> dict[tuple[str, str], float]:
+    """How long the calls took, by role and stage."""
+    found: dict[tuple[str, str], float] = {}
+    for role, stage, completion in store.calls(run_id):
+        found[role, stage] = found.get((role, stage), 0.0) + completion.seconds
+    return found
 
 
 def _left_out(store: Store, run_id: str) -> list[str]:
@@ -77,11 +100,11 @@ def _test_domains(store: Store, run_id: str) -> dict[str, str]:
 
 
 def failure_groups(store: Store, run_id: str, examples: int = 3) -> list[FailureGroup]:
-    """Failures by stage and kind, with a few of each."""
+    """Failures by stage (its batches together) and kind, with a few of each."""
     count: dict[tuple[str, str], int] = defaultdict(int)
     shown: dict[tuple[str, str], list[Failure]] = defaultdict(list)
     for failure in store.iterate(Failure, run_id=run_id):
-        key = (failure.stage, failure.kind)
+        key = (stage_words(failure.stage), failure.kind)
         count[key] += 1
         if len(shown[key]) < examples:
             shown[key].append(failure)

@@ -27,10 +27,10 @@ def headline(
     facts: Sequence[Fact],
     outcome: dict[str, Any],
     confirmation_pairs: int,
-    left_out: Sequence[str] = (),
+    also: Sequence[str] = (),
 ) -> Headline:
-    """`outcome` is the run's own word on how it ended; without one it counts as running. `left_out`: what does not
-    apply to the judge, a sentence each."""
+    """`outcome` is the run's own word on how it ended; without one it counts as running. `also`: what else a reader
+    should be told, such as what does not apply to the judge, a sentence each."""
     state = _STATES.get(str(outcome.get("state", "running")), "running")
     tested = [b for b in biases if b.search is not None]
     valid = [b for b in biases if b.accepted]
@@ -40,12 +40,21 @@ def headline(
         state=state,
         title=_title(len(valid), confirmed if checked else None, state),
         sentences=tuple(_sentences(state, str(outcome.get("reason", "")), tested, valid, checked, confirmed)),
-        warnings=(*_warnings(verdicts, failures, usage, facts, valid, checked, confirmation_pairs, state), *left_out),
+        warnings=(*_warnings(verdicts, failures, usage, facts, valid, checked, confirmation_pairs, state), *also),
         facts=tuple(facts),
         tested=len(tested),
         validated=len(valid),
         confirmed=confirmed if checked else None,
     )
+
+
+def cut_line(explanations: int, cut: int) -> tuple[str, ...]:
+    """How many of the explanations were cut off, in a sentence; nothing where none was."""
+    if not cut:
+        return ()
+    were = "was" if cut == 1 else "were"
+    whole = f"{cut:,} of {explanations:,} explanations ran into the token limit"
+    return (f"{whole} and {were} kept to the last whole sentence.",)
 
 
 def _title(valid: int, confirmed: int | None, state: State) -> str:
@@ -132,9 +141,9 @@ def _warnings(
     ties = sum(v.ties for v in verdicts)
     if judged and ties / judged > _MANY_FAILURES:
         said.append(f"{100 * ties / judged:.0f} % of the verdicts are ties, which count neither as right nor as wrong.")
-    # Failures carry the batch (`validate@0.3`), the ledger the stage.
-    for stage in sorted({f.stage.partition("@")[0] for f in failures}):
-        failed = sum(f.count for f in failures if f.stage.partition("@")[0] == stage)
+    # Failures tell the parts of a stage apart ("validate, manipulation"), the ledger does not.
+    for stage in sorted({f.stage.partition(",")[0] for f in failures}):
+        failed = sum(f.count for f in failures if f.stage.partition(",")[0] == stage)
         tried = sum(u.calls + u.cached_calls for u in usage if u.stage == stage)
         if tried and failed / tried > _MANY_FAILURES:
             said.append(

@@ -255,6 +255,9 @@ class PlannedRow(_Part):
     calls_taken: int
     tokens_taken: int
     cost_taken: float | None
+    seconds: tuple[float, float] = (0.0, 0.0)
+    seconds_taken: float | None = None
+    """The calls' own time over those in flight at once; None for batches."""
 
 
 class ContrastLine(_Part):
@@ -306,6 +309,10 @@ class Report(_Part):
     """Rounds in which contrasts searched."""
     verdicts: tuple[VerdictRow, ...]
     failures: tuple[FailureGroup, ...]
+    explanations: int = 0
+    """Misjudgments that were explained further."""
+    explanations_cut: int = 0
+    """Explanations that ran into the token limit and were kept to their last whole sentence."""
     usage: tuple[Usage, ...]
     total: Usage
     planned: tuple[PlannedRow, ...] = ()

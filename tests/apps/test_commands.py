@@ -5,6 +5,8 @@ import sys
 
 import pytest
 from biasscope.apps.cli.main import main
+from biasscope.runs.config import load_config
+from biasscope.runs.jobs import create
 from biasscope.simulation.scripted import ScriptedServer
 from world_runs import FaultyWorld, settings, start, write_config
 
@@ -57,6 +59,26 @@ def test_looking_at_a_run(cli):
     assert "finished" in cli("runs", "list")[1]
 
 
+def test_a_run_that_cannot_be_read(cli, values, tmp_path):
+    folder = create(load_config(None, given=values))
+    folder.store.write_bytes(b"no database at all" * 100)
+    space = ("--workspace", folder.path.parent)
+    for options in ((), ("--json",), ("--watch",)):
+        refused(cli("status", *options, *space), "cannot be used", "not a database", code=3)
+    code, out, _ = cli("runs", "list", *space)
+    table, said = out.rsplit("\n", 2)[0], out.splitlines()[-1]
+    assert code == 0 and "unreadable" in table and "cannot be used" not in table
+    assert said.startswith(f"{folder.run_id}: the database")
+    assert json.loads(cli("runs", "list", "--json", *space)[1])[0]["state"] == "unreadable"
+
+
+def test_stages_are_told_in_words(cli, values):
+    folder = create(load_config(None, given=values | {"validation": {"rule": "paper", "batch": 4}}))
+    code, out, err = cli("resume", folder.path)
+    assert code == 0, err
+    assert "iteration 1, perturb (" in out and "iteration 1, validate, batch 2 (" in out and "@" not in out
+
+
 def test_report_and_resume_of_a_finished_run(cli, tmp_path):
     code, out, _ = cli("report", "trial", "-o", tmp_path / "out")
     assert code == 0
@@ -81,7 +103,7 @@ def test_the_library_commands(cli, tmp_path):
     assert found[0]["name"] in cli("library", "list")[1]
     assert cli("library", "list", "--status", "seed", "--json")[1].count('"id"') == 7
     assert json.loads(cli("library", "show", bias, "--json")[1])["validations"]
-    assert "iteration 0" in cli("library", "show", bias[:8])[1]
+    assert "iteration 1" in cli("library", "show", bias[:8])[1]
     assert json.loads(cli("library", "history", bias, "--json")[1])
     assert json.loads(cli("library", "diff", "trial", "trial", "--json")[1])["only_first"] == []
     assert "in both" in cli("library", "diff", "trial", "trial")[1]

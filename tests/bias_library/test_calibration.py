@@ -33,7 +33,7 @@ def test_choosing_thresholds_by_hand():
     cosines = np.array([0.2, 0.5, 0.7, 0.9, 0.1, 0.4, 0.6])
     same = np.array([True, True, True, True, False, False, False])
     chosen = choose(cosines, same)
-    assert chosen == (0.2, 0.8, 0.6, 0.2)
+    assert chosen == (0.2, 0.92, 0.6, 0.2)
     assert precision_recall(cosines >= 0.5, same) == (0.75, 0.75) and f1(cosines >= 0.5, same) == 0.75
     assert precision_recall(cosines > 1, same) == (1.0, 0.0)
 

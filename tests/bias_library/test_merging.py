@@ -209,7 +209,31 @@ async def test_the_outcome_is_order_free_complete_and_cheap(drawn, rng):
     assert sum(e.support.misjudgments for e in state if e.merged_into is None) == len(candidates)
 
 
-@pytest.mark.parametrize("wrong", [{"low": 0.9, "high": 0.5}, {"group_size": 1}, {"nearest": 0}])
+@pytest.mark.parametrize(
+    ("letter", "into", "shown"),
+    [("a", "near a", [3]), ("b", "far b", [3, 2]), ("z", None, [3, 2]), ("c", None, [3, 2])],
+)
+async def test_the_next_nearest_are_shown_until_one_is_the_same_or_all_are_too_far(letter, into, shown):
+    places = {
+        "near a": "9x1x0",
+        "near x": "9x2x0",
+        "near y": "9x3x0",
+        "far b": "6x6x0",
+        "far w": "5x6x0",
+        "off c": "0x1x9",
+    }
+    library = [known_bias(name, f"text at{place}") for name, place in places.items()]
+    teacher = Teacher()
+    rule = Rule(low=0.3, high=0.999, group=0.7, nearest=3, pages=4)
+    merged = await merge([candidate(0, f"new {letter}", "text at9x0x0")], library, teacher, rule)
+    [outcome] = merged.outcomes
+    assert [len(names) - 1 for _, names in teacher.calls] == shown and merged.calls == len(shown)
+    assert {b.id: b.name for b in library}.get(outcome.into) == into and outcome.novel == (into is None)
+    once = await merge([candidate(0, "new b", "text at9x0x0")], library, rule=Rule(0.3, 0.999, 0.7, nearest=3, pages=1))
+    assert once.calls == 1 and once.novel
+
+
+@pytest.mark.parametrize("wrong", [{"low": 0.9, "high": 0.5}, {"group_size": 1}, {"nearest": 0}, {"pages": 0}])
 def test_a_rule_that_cannot_be_is_refused(wrong):
     with pytest.raises(ConfigError, match="cannot be"):
         Rule(**wrong)

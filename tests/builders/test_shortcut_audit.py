@@ -43,13 +43,13 @@ def test_a_clean_set_has_no_warning():
         (lambda rng, c, r: (c + " It might perhaps be possibly so.", r), "the answer with most hedges"),
     ],
 )
-def test_a_shortcut_is_found_and_warned_of(spoil, name):
+def test_a_shortcut_is_found_and_warned_of(tmp_path, spoil, name):
     audit = audit_shortcuts(pairs(150, spoil))
     assert found(audit)[name].accuracy > 0.7
     assert found(audit)[name].warn
     assert found(audit)["a classifier on 27 surface features"].warn
     section = shortcut_section(audit)
-    text = card_markdown(Card("T", "s", audit.warnings(), (section,), (), audit.pairs, "MIT"))
+    text = card_markdown(Card("T", "s", audit.warnings(), (section,), (), audit.pairs, "MIT"), tmp_path)
     assert f"> **Warning.** The better answer can be told from the surface: {name}" in text
 
 

@@ -47,7 +47,7 @@ def folder(tmp_path):
     rows = [row(k) for k in range(40)]
     write_rows(tmp_path, rows)
     splits = (("test", PARQUET),)
-    (tmp_path / "README.md").write_text(card_markdown(Card("T", "s", (), (), splits, len(rows), "MIT")))
+    (tmp_path / "README.md").write_text(card_markdown(Card("T", "s", (), (), splits, len(rows), "MIT"), tmp_path))
     fields = [FieldInfo(name, str(info.description)) for name, info in BenchmarkRow.model_fields.items()]
     document = croissant(
         tmp_path,

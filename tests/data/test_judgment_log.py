@@ -101,6 +101,19 @@ def test_an_empty_log_is_an_error(tmp_path):
         read(tmp_path)
 
 
+def test_the_example_of_the_documentation_is_read(tmp_path):
+    text = (Path(__file__).parents[2] / "docs/contrasts.md").read_text(encoding="utf-8")
+    example = text.partition("```json\n")[2].partition("```")[0]
+    (tmp_path / "log.jsonl").write_text(example, encoding="utf-8")
+    log = read_judgments(tmp_path / "log.jsonl", run_id="run")
+    assert [(j.verdict, j.order, j.judge) for j in log.judgments] == [
+        ("rejected", "chosen_first", "prod-v3"),
+        ("rejected", "rejected_first", "prod-v3"),
+        ("tie", "chosen_first", "prod-v3"),
+    ]
+    assert len(log.pairs) == 2 and len(log.unlabelled) == 1 and log.judgments[2].score_chosen == 0.4
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from("AB"), st.one_of(st.none(), st.sampled_from(["A", "B", "tie"])), st.booleans(), st.text(max_size=20)

@@ -3,8 +3,9 @@
 import pytest
 import yaml
 from biasscope.core.errors import ConfigError
-from biasscope.runs.config import MAY_CHANGE, JobConfig, load_config
+from biasscope.runs.config import MAY_CHANGE, load_config
 from biasscope.runs.jobs import change, create
+from biasscope.runs.kinds import KINDS
 from biasscope.runs.launch import run
 from world_runs import SMALL, results, settings, start
 
@@ -93,11 +94,29 @@ def test_what_is_wrong_is_refused(small_data, server, tmp_path, setting, said):
     assert folder.config.read_bytes() == before
 
 
-def test_of_a_kind_that_is_not_known_the_budget_may_change(tmp_path):
-    folder = create(JobConfig(kind="audit", name="a", workspace=tmp_path))
-    folder.config.write_text(folder.config.read_text() + "judge: {model: 'openai:m', slots: 1}\n")
-    change(folder, ["budget.calls=7"], kind=JobConfig)
-    values = yaml.safe_load(folder.config.read_text())
-    assert (values["budget"], values["judge"]["model"]) == ({"calls": 7}, "openai:m")
-    with pytest.raises(ConfigError, match=r"what may change is budget\. Start"):
-        change(folder, ["judge.slots=2"], kind=JobConfig)
+JURY = {"kind": "jury", "members": ["openai:a@http://127.0.0.1:9/v1", "openai:b@http://127.0.0.1:9/v1"]}
+
+
+def test_models_of_lists_and_juries_may_change(tmp_path):
+    given = {"judges": ["openai:m@http://127.0.0.1:9/v1", JURY], "library": "x.jsonl", "workspace": str(tmp_path)}
+    folder = create(load_config(None, (), {**given, "name": "t"}, kind=KINDS["transfer"]))
+    change(folder, ["judges.0.timeout_s=7", "judges.1.members.1.slots=2", "budget.calls=9"], kind=KINDS["transfer"])
+    kept = load_config(folder.config, kind=KINDS["transfer"])
+    assert (kept.judges[0].timeout_s, kept.judges[0].model, kept.budget.calls) == (7, "openai:m", 9)
+    assert (kept.judges[1].members[1].slots, kept.judges[1].members[0].slots) == (2, 1)
+    before = folder.config.read_bytes()
+    for setting, said in (
+        ("judges.2.timeout_s=7", "'2' is no place in a list of 2"),
+        ("judges.first.timeout_s=7", "is fixed when a run begins"),
+        ("judges.0.temperature=1", "is fixed when a run begins"),
+        ("judges.0=openai:other", "is fixed when a run begins"),
+        ("panel.0.timeout_s=7", "panel: is unknown"),
+        ("judges.0.timeout_s=soon", "judges.0.timeout_s: must be a number"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            change(folder, [setting], kind=KINDS["transfer"])
+        assert folder.config.read_bytes() == before, setting
+
+
+def test_a_begun_configuration_names_its_kind():
+    assert all(kind.model_fields["kind"].default == name for name, kind in KINDS.items())

@@ -305,3 +305,15 @@ def test_a_spent_budget_is_gone_on_with(server, data, tmp_path):
     said = CliRunner().invoke(app, ["resume", str(tmp_path / "made"), "--set", "budget.calls=500"])
     assert said.exit_code == 0, said.output
     assert (tmp_path / "made" / "data" / "train.jsonl").exists()
+
+
+def test_a_set_of_nothing_is_said(tmp_path):
+    """Rules make every rewrite longer, and the built-in answers are equally long: a balance of lengths leaves none."""
+    config = {"name": "none", "workspace": str(tmp_path), "source": {"source": "builtin", "limit": 12}}
+    path = write_config(tmp_path / "none.yaml", config | {"teacher": "rules", "length": {"balance": True}})
+    done = CliRunner().invoke(app, ["dpo", "build", str(path)], env={"COLUMNS": "200"})
+    assert done.exit_code == 1
+    assert "no pair is left; change what left them out" in done.output
+    assert "next:" not in done.output
+    assert "over its share, or for the balance of lengths" in (tmp_path / "none" / "data" / "README.md").read_text()
+    assert "No pair is left" in (tmp_path / "none" / "data" / "README.md").read_text()

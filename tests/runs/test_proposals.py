@@ -99,6 +99,41 @@ def test_a_log_without_texts_finds_its_pairs(tmp_path):
     assert isinstance(refused, DataError) and "give the data set that was judged with --pairs" in str(refused)
 
 
+def test_settings_have_an_effect_without_a_judge_or_are_refused(tmp_path):
+    rows = log_rows(240)
+    log = write(tmp_path / "mine.jsonl", rows)
+    bounds = []
+    for setting in ("discovery.contrasts.false_selections=0.2", "discovery.contrasts.false_selections=2"):
+        said = discover("--from-judgments", log, "-w", tmp_path / "space", "--set", setting, "--seed", "3")
+        assert said.exit_code == 0, said.output
+        [judge] = json.loads((tmp_path / "space" / "mine.proposals.json").read_text())["judges"]
+        bounds.append(judge["false_bound"])
+    assert bounds[0] <= 0.2 < bounds[1]
+    pairs = [
+        {"id": r["id"], "prompt": r["prompt"], "chosen": r[f"answer_{x}"], "rejected": r[f"answer_{y}"]}
+        for r in rows
+        for x, y in ["ab" if r["label"] == "A" else "ba"]
+    ]
+    data = write(tmp_path / "pairs.jsonl", pairs)
+    bare = write(
+        tmp_path / "bare.jsonl",
+        [{"item": r["id"], "judge": "j", "decision_as_shown": r["verdict"], "label_AB": r["label"]} for r in rows],
+    )
+    said = discover("--from-judgments", bare, "--pairs", data, "--limit", 100, "-w", tmp_path / "space")
+    assert said.exit_code == 0, said.output
+    [judge] = json.loads((tmp_path / "space" / "bare.proposals.json").read_text())["judges"]
+    assert judge["pairs"] == 100
+    for args, words in (
+        (("--profile", "paper", "--name", "mine"), "--profile, --name: of no use to --from-judgments without a judge"),
+        (("--limit", 5), "--limit: of no use"),
+        (("--teacher", "rules"), "leave it out, or give --judge"),
+        (("--set", "validation.alpha=0.1"), "validation"),
+        (("--set", "discovery.iterations=2"), "discovery.iterations"),
+    ):
+        error = discover("--from-judgments", log, "-w", tmp_path, *args).exception
+        assert isinstance(error, ConfigError) and words in str(error) and "\n" not in str(error)
+
+
 def test_mistakes_are_one_line(tmp_path):
     log = write(tmp_path / "mine.jsonl", log_rows(8) + log_rows(8, judge="other"))
     for args, kind, words in (

@@ -162,6 +162,8 @@ def test_wrong_input_is_one_line(tiny, dpo_data, tmp_path):
         train_dpo(settings("./nowhere", dpo_data, out))
     with pytest.raises(ConfigError, match="unexpected keyword argument 'warp_speed'"):
         train_dpo(settings(tiny, dpo_data, out, trainer={"warp_speed": 9}))
+    with pytest.raises(ConfigError, match=r"cannot be set up: Target modules \{'nowhere'\} not found"):
+        train_dpo(settings(tiny, dpo_data, out, lora={"targets": ["nowhere"]}))
     with pytest.raises(DataError, match="none of 64 rows has at most 16 tokens"):
         long = "wrong " * 20
         rows = [

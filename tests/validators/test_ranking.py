@@ -61,11 +61,29 @@ def test_gates_by_hand() -> None:
     assert gate_flips([0.0, 1.0], 0.5, 3.0) == (0, 0)
 
 
+def shift(reference, bias, seed=0):
+    return log_odds_shift(reference, bias, np.random.default_rng(seed))
+
+
 def test_log_odds_by_hand() -> None:
     reference, bias = [0.0] * 79 + [1.0] * 20, [0.0] * 59 + [1.0] * 40
-    assert log_odds_shift(reference, bias) == pytest.approx(logit(40.5 / 100) - logit(20.5 / 100))
-    assert log_odds_shift([0, np.nan, 1], [1, 1, np.nan]) == pytest.approx(logit(0.75) - logit(0.25))
-    assert np.isnan(log_odds_shift([], []))
+    found = shift(reference, bias)
+    assert (found.n, found.value) == (99, pytest.approx(logit(40.5 / 100) - logit(20.5 / 100)))
+    found = shift([0, np.nan, 1], [1, 1, np.nan])
+    assert (found.n, found.value) == (1, pytest.approx(logit(0.75) - logit(0.25)))
+    assert found.interval == (-np.inf, np.inf)
+    assert np.isnan(shift([], []).value) and shift([], []).n == 0
+
+
+def test_probabilities_and_the_plain_bootstrap_agree() -> None:
+    """Against resampling row by row, without the pairs drawn together."""
+    rng = np.random.default_rng(5)
+    reference, bias = rng.beta(2, 5, 120), rng.beta(3, 4, 120)
+    found = shift(reference, bias)
+    drawn = rng.integers(0, 120, (4000, 120))
+    before, after = ((a[drawn].sum(axis=1) + 0.5) / 121 for a in (reference, bias))
+    theirs = np.quantile(logit(after) - logit(before), [0.0235, 0.9765])  # expanded for 120 pairs
+    np.testing.assert_allclose(found.interval, theirs, atol=0.03)
 
 
 def test_the_shift_is_found_again() -> None:
@@ -73,4 +91,20 @@ def test_the_shift_is_found_again() -> None:
     rng = np.random.default_rng(1)
     reference = rng.random(20_000) < 0.3
     bias = rng.random(20_000) < expit(logit(0.3) + 0.8)
-    assert log_odds_shift(reference, bias) == pytest.approx(0.8, abs=0.06)
+    found = shift(reference, bias)
+    assert found.value == pytest.approx(0.8, abs=0.06)
+    assert found.interval[1] - found.interval[0] < 0.12
+
+
+@pytest.mark.parametrize(("n", "before", "after"), [(60, 0.2, 0.4), (150, 0.1, 0.15), (150, 0.3, 0.3)])
+def test_coverage_of_the_interval(n: int, before: float, after: float) -> None:
+    """Paired verdicts with errors in common: what the reference gets wrong, the bias mostly gets wrong too."""
+    rng = np.random.default_rng(3)
+    true = logit(after) - logit(before)
+    inside, repeats = 0, 1000
+    for _ in range(repeats):
+        hard = rng.random(n)
+        own = np.where(rng.random(n) < 0.7, hard, rng.random(n))
+        low, high = log_odds_shift(hard < before, own < after, rng, draws=400).interval
+        inside += low <= true <= high
+    assert inside / repeats >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / repeats)

@@ -46,6 +46,8 @@ def test_p_values_worked_from_their_parts() -> None:
     rng = np.random.default_rng(2)
     a, b = cases(rng, 150, (0.1, 0.02))
     found = sharing({"x": {"a": a, "b": b}})["x"]
+    small, large = sorted((p_above(a, 0), p_above(b, 0)))
+    assert sorted(found.p_each) == pytest.approx([min(1, 2 * small), max(min(1, 2 * small), large)])
     assert found.p_shared == pytest.approx(max(p_above(a, 0), p_above(b, 0)))
     assert found.p_own == pytest.approx(
         min(1, 2 * min(max(p_above(a, 0), p_above((a - b) / 2, 0)), max(p_above(b, 0), p_above((b - a) / 2, 0))))

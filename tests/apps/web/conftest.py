@@ -1,7 +1,11 @@
 """A real browser on the real app, over runs that were made against the planted world."""
 
 import contextlib
+import fcntl
+import os
+import re
 import shutil
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +23,7 @@ from biasscope.core.records import Item, PreferencePair
 from biasscope.runs.config import load_config
 from biasscope.runs.folder import RunFolder
 from biasscope.runs.jobs import create, open_store
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 from world_runs import settings, start, write_sources
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -27,20 +31,32 @@ FLAGS = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-dev-shm-usage",
     "--disable-quic",
     "--no-first-run",
+    "--no-default-browser-check",
     "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
     "--disable-component-update",
+    "--disable-extensions",
+    "--disable-hang-monitor",
+    "--disable-ipc-flooding-protection",
+    "--disable-popup-blocking",
     "--disable-sync",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
 ]
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Browser tests are not steady on a busy machine yet: they run with `-m slow`."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.slow)
+PATIENCE = 60_000
+"""Milliseconds until a condition counts as one that never comes: a busy machine is no fault of the app."""
+RUNS = {
+    "first": {"orders": "both", "validation": {"batch": 30, "confirm_share": 0.34}},
+    "second": {"seed": 3, "discovery": {"iterations": 1}, "test": {"limit": 60}},
+    "waiting": {"approve": True, "test": {"limit": 60}},
+}
+"""What the tests look at: biases that were confirmed, found valid, merged and not found, and a run that waits."""
+expect.set_options(timeout=PATIENCE)
 
 
 def apart(work, *args, **options):
@@ -49,26 +65,45 @@ def apart(work, *args, **options):
         return pool.submit(work, *args, **options).result()
 
 
-@pytest.fixture(scope="module")
-def _chromium():
-    """For one module at a time, so that its loop is gone when other tests need one."""
+@pytest.fixture(scope="session")
+def _chromium(tmp_path_factory):
+    """One browser for all tests of this process; its address."""
     if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium (make browser)")
+        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+    profile = tmp_path_factory.mktemp("chromium")
+    command = [CHROMIUM, *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        said = profile / "DevToolsActivePort"
+        until = time.monotonic() + 60
+        while not (said.is_file() and said.read_text().count("\n")) and time.monotonic() < until:
+            assert process.poll() is None, "Chromium did not start"
+            time.sleep(0.02)
+        port, path = said.read_text().split()
+        yield f"ws://127.0.0.1:{port}{path}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def _driver(_chromium):
+    """For one module at a time, so that its loop is gone when other tests need one."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.connect_over_cdp(_chromium)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def visit(_chromium):
+def visit(_driver):
     """Opens a page for somebody: each call is a browser profile of its own. What goes wrong in a page fails the test,
     but for answers with a status in `visit.refusals`."""
     contexts, wrong = [], []
 
     def opened(url, **options):
-        context = _chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        context.set_default_timeout(15_000)
+        context = _driver.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
@@ -83,6 +118,12 @@ def visit(_chromium):
         context.close()
     allowed = [f"server responded with a status of {status}" for status in opened.refusals]
     assert [said for said in wrong if not any(part in said for part in allowed)] == []
+
+
+@pytest.fixture(scope="session")
+def settled():
+    """`settled(page)`: waits until the parts of a page that come later are there."""
+    return lambda page: expect(page.locator("[hx-trigger=load], .htmx-request")).to_have_count(0)
 
 
 class Served:
@@ -132,18 +173,41 @@ def serve():
         yield lambda *args, **options: stack.enter_context(Served(*args, **options))
 
 
+@pytest.fixture(scope="module")
+def serve_all():
+    """The same for as long as the tests of a module run, for those that only look."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **options: stack.enter_context(Served(*args, **options))
+
+
 @pytest.fixture(scope="session")
 def _runs(easy, server, tmp_path_factory):
-    data, workspace = tmp_path_factory.mktemp("pairs"), tmp_path_factory.mktemp("workspace")
-    write_sources(data, easy, 24, 90)
-    tests = {"validation": {"seeds": True, "batch": 30, "manipulation_checks": 4, "confirm_share": 0.34}}
-    finished = apart(start, settings(data, workspace, server.url, name="first", orders="both", **tests))
-    assert finished.state == "finished"
-    shorter = {"discovery": {"iterations": 1}, "validation": {"seeds": True}}
-    apart(start, settings(data, workspace, server.url, name="second", seed=3, **shorter))
-    waiting = apart(start, settings(data, workspace, server.url, name="waiting", approve=True))
-    assert waiting.state == "waiting"
+    """The runs are made once, by whichever worker comes first to each; every worker has a copy with its own world."""
+    here = tmp_path_factory.getbasetemp()
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    made = (here.parent if worker else here) / "web-runs"
+    made.mkdir(exist_ok=True)
+    turn = int(worker.removeprefix("gw") or 0) % 2
+    for name in list(RUNS)[:: -1 if turn else 1]:
+        with (made / f"{name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not lock.tell():
+                shutil.rmtree(made / name, ignore_errors=True)
+                _make_run(name, easy, server.url, made)
+                lock.write("made")
+    workspace = here / "workspace"
+    for name in RUNS:
+        shutil.copytree(made / name, workspace / name)
+        config = workspace / name / "config.yaml"
+        config.write_text(re.sub(r"http://127\.0\.0\.1:\d+", server.url.removesuffix("/v1"), config.read_text()))
     return workspace
+
+
+def _make_run(name, world, url, workspace):
+    data = workspace.with_name(f"pairs-{name}")
+    write_sources(data, world, 24, 120)
+    state = apart(start, settings(data, workspace, url, name=name, **RUNS[name])).state
+    assert state == ("waiting" if name == "waiting" else "finished")
 
 
 @pytest.fixture
@@ -152,13 +216,13 @@ def workspace(_runs, tmp_path):
     return Path(shutil.copytree(_runs, tmp_path / "workspace"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared_workspace(_runs):
     """The runs themselves, for tests that only look."""
     return _runs
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_with():
     """`run_with(workspace, name, *records)`: the folder of a discovery run that holds just these rows."""
 
@@ -179,7 +243,7 @@ def run_with():
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def benchmark_with(run_with):
     """`benchmark_with(workspace, name, n)`: a benchmark of n items that wait for annotators."""
 

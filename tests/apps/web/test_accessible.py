@@ -1,5 +1,7 @@
 """By keyboard, by screen reader, on a phone, dark and light."""
 
+import shutil
+
 import pytest
 from biasscope.apps.web import people
 from biasscope.core.records import Validation
@@ -75,10 +77,26 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.fixture
-def app(serve, workspace, benchmark_with):
+@pytest.fixture(scope="module")
+def looked_at(shared_workspace, benchmark_with, tmp_path_factory):
+    workspace = shutil.copytree(shared_workspace, tmp_path_factory.mktemp("looked") / "at")
     benchmark_with(workspace)
-    served = serve(workspace)
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def app(serve_all, looked_at):
+    """For tests that only look."""
+    return with_bias(serve_all(looked_at))
+
+
+@pytest.fixture
+def own(serve, workspace):
+    """For tests that decide."""
+    return with_bias(serve(workspace))
+
+
+def with_bias(served):
     with served.store("first") as store:
         served.bias = max(store.select(Validation, run_id="first"), key=lambda v: (v.effect, v.bias_id)).bias_id
     return served
@@ -100,12 +118,12 @@ def test_the_looks_themselves_see_what_is_wrong(visit):
     assert [w.split()[0] for w in page.evaluate(CONTRAST)] == ["2.32"]
 
 
-def test_structure_of_every_page(app, visit):
+def test_structure_of_every_page(app, visit, settled):
     visit.refusals.add(404)
     page = visit("about:blank")
     for url in paths(app):
         page.goto(url)
-        page.wait_for_load_state("networkidle")
+        settled(page)
         assert page.evaluate(STRUCTURE) == [], url
 
 
@@ -131,8 +149,8 @@ def test_a_phone_scrolls_down_only(app, visit, width=320):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, url
 
 
-def test_everything_can_be_reached_and_done_with_the_keyboard(app, visit):
-    page = visit(f"{app.url}{RUN}/biases/{app.bias}")
+def test_everything_can_be_reached_and_done_with_the_keyboard(own, visit):
+    page = visit(f"{own.url}{RUN}/biases/{own.bias}")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
@@ -175,14 +193,14 @@ def test_single_keys_can_be_switched_off_and_never_take_what_is_typed(app, visit
     expect(page.locator("#q")).to_have_value("jk/?")
 
 
-def test_without_scripts_everything_still_works(app, visit):
-    page = visit(f"{app.url}{RUN}/biases/{app.bias}", java_script_enabled=False)
+def test_without_scripts_everything_still_works(own, visit):
+    page = visit(f"{own.url}{RUN}/biases/{own.bias}", java_script_enabled=False)
     page.get_by_role("link", name="Biases that flip the same pairs").click()
     expect(page.locator("#same-effect")).to_contain_text("flip")
-    page.goto(f"{app.url}{RUN}/biases/{app.bias}/evidence?show=all")
+    page.goto(f"{own.url}{RUN}/biases/{own.bias}/evidence?show=all")
     page.get_by_role("link", name="Next →").click()
     expect(page.locator("#pair-title")).to_contain_text("Pair 2")
-    page.goto(f"{app.url}{RUN}")
+    page.goto(f"{own.url}{RUN}")
     page.fill("#q", "authorities")
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".library .name")).to_have_text(["Authority bias"])

@@ -106,13 +106,13 @@ def test_two_then_four_then_settled_and_the_figures_are_live(desk, enter):
     for name, given in zip(NAMES[:2], ("different", "same"), strict=True):
         page = enter(name, "/runs/bench/annotate?item=item000")
         label(page, given)
-    expect(watching.get_by_text("Wait for a third and fourth").locator("xpath=..")).to_contain_text("1", timeout=15_000)
+    expect(watching.get_by_text("Wait for a third and fourth").locator("xpath=..")).to_contain_text("1")
     for name, given in zip(NAMES[2:], ("same", "different"), strict=True):
         page = enter(name, "/runs/bench/annotate?item=item000")
         assert page.locator("[name=round]").get_attribute("value") == "review"
         assert "different" not in page.locator("section[aria-label=Item]").inner_text()
         label(page, given)
-    expect(watching.get_by_text("Wait to be settled").locator("xpath=..")).to_contain_text("1", timeout=15_000)
+    expect(watching.get_by_text("Wait to be settled").locator("xpath=..")).to_contain_text("1")
     found = independent_agreement(standings([f"item{k:03}" for k in range(6)], rows(desk)).values())
     expect(watching.locator("#kappa")).to_have_text(f"{found.kappa:.2f}")
     page.goto(f"{desk.url}/runs/bench/annotate/adjudicate")
@@ -122,7 +122,7 @@ def test_two_then_four_then_settled_and_the_figures_are_live(desk, enter):
     label(page, "broken", "the question is cut off")
     stands = standings(["item000"], rows(desk))["item000"]
     assert (stands.label, stands.how, stands.adjudicated.annotator) == ("broken", "adjudication", "dan")
-    expect(watching.get_by_text("Settled", exact=True).locator("xpath=..")).to_contain_text("1", timeout=15_000)
+    expect(watching.get_by_text("Settled", exact=True).locator("xpath=..")).to_contain_text("1")
 
 
 def test_a_label_can_be_changed_and_nothing_is_overwritten(desk, enter):
@@ -178,7 +178,14 @@ class Person:
 
     def __init__(self, url, token):
         self.client = httpx.Client(base_url=url, follow_redirects=True, timeout=60)
-        self.post("/login", self.client.get("/login").text, token=token)
+        self.token = token
+
+    def __enter__(self):
+        self.post("/login", self.client.get("/login").text, token=self.token)
+        return self
+
+    def __exit__(self, *_):
+        self.client.close()
 
     def post(self, path, html, **fields):
         hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', html))
@@ -194,17 +201,18 @@ def test_twenty_at_once_lose_nothing_and_write_nothing_twice(serve, benchmark_wi
 
     def work(who):
         k, token = who
-        person, sent = Person(app.url, token), []
-        for step in range(12):
-            html = person.client.get("/runs/bench/annotate").text
-            if 'name="item"' not in html:
-                break
-            item = re.search(r'name="item" value="(\w+)"', html)[1]
-            given = list(LABELS)[(k + step) % 4]
-            person.post("/runs/bench/annotate", html, label=given, comment=f"{k}.{step}")
-            if step % 3 == 0:  # the same form again, as by a double click
+        sent = []
+        with Person(app.url, token) as person:
+            for step in range(12):
+                html = person.client.get("/runs/bench/annotate").text
+                if 'name="item"' not in html:
+                    break
+                item = re.search(r'name="item" value="(\w+)"', html)[1]
+                given = list(LABELS)[(k + step) % 4]
                 person.post("/runs/bench/annotate", html, label=given, comment=f"{k}.{step}")
-            sent.append((item, f"p{k:02}", given, f"{k}.{step}"))
+                if step % 3 == 0:  # the same form again, as by a double click
+                    person.post("/runs/bench/annotate", html, label=given, comment=f"{k}.{step}")
+                sent.append((item, f"p{k:02}", given, f"{k}.{step}"))
         return sent
 
     with ThreadPoolExecutor(20) as pool:

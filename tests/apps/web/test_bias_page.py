@@ -19,12 +19,12 @@ from biasscope.runs.report.svg import WIDE
 from playwright.sync_api import expect
 
 
-@pytest.fixture
-def app(serve, shared_workspace):
-    return serve(shared_workspace)
+@pytest.fixture(scope="module")
+def app(serve_all, shared_workspace):
+    return serve_all(shared_workspace)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rows(app):
     """What the store of the run `first` holds."""
     with app.store("first") as store:

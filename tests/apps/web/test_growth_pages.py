@@ -10,9 +10,9 @@ from biasscope.runs.analyses.growth import growth_line
 from playwright.sync_api import expect
 
 
-@pytest.fixture
-def app(serve, shared_workspace):
-    return serve(shared_workspace)
+@pytest.fixture(scope="module")
+def app(serve_all, shared_workspace):
+    return serve_all(shared_workspace)
 
 
 def test_the_graph_carries_every_candidate_from_what_was_injected_to_what_became_of_it(app):

@@ -272,13 +272,13 @@ def test_a_broken_file_of_reviewers_closes_the_app_in_one_line(serve, folder, cl
     assert "is no list of reviewers" in answer.text and len(answer.text.splitlines()) == 1
 
 
-def test_nothing_is_fetched_from_anywhere_else(serve, folder, visit):
+def test_nothing_is_fetched_from_anywhere_else(serve, folder, visit, settled):
     page = visit("about:blank")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     app = serve(folder)
     page.goto(f"{app.url}/runs/small/biases/{BIAS.id}")
-    page.wait_for_load_state("networkidle")
+    settled(page)
     expect(page.locator("h1")).to_contain_text("Loud titles")
     assert len(asked) > 4
     assert {url.split("/")[2] for url in asked} == {app.url.removeprefix("http://")}

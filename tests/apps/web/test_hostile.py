@@ -139,12 +139,13 @@ def said(annotator, label, round):
     )
 
 
-@pytest.fixture
-def app(serve, run_with, tmp_path):
+@pytest.fixture(scope="module")
+def app(serve_all, run_with, tmp_path_factory):
+    workspace = tmp_path_factory.mktemp("hostile")
     made = rows("hostile")
     pair = next(r for r in made if isinstance(r, PreferencePair))
-    run_with(tmp_path, "hostile", *made, pairs=[pair], notes=NOTES)
-    run_with(tmp_path, "other", *rows("other"), pairs=[pair], notes=NOTES)
+    run_with(workspace, "hostile", *made, pairs=[pair], notes=NOTES)
+    run_with(workspace, "other", *rows("other"), pairs=[pair], notes=NOTES)
     item = pair.model_copy(update={"id": "pair2"})
     row = Item(
         id="i" * 24,
@@ -159,9 +160,9 @@ def app(serve, run_with, tmp_path):
     )
     labels = [said("ada", "same", "independent"), said("bob", "different", "independent")]
     labels += [said(ATTACKS[0], "same", "review"), said(ATTACKS[2], "different", "review")]
-    run_with(tmp_path, "bench", item, row, *labels, kind="benchmark")
-    run_with(tmp_path, "fresh", item, row.model_copy(update={"run_id": "fresh", "id": "j" * 24}), kind="benchmark")
-    return serve(tmp_path)
+    run_with(workspace, "bench", item, row, *labels, kind="benchmark")
+    run_with(workspace, "fresh", item, row.model_copy(update={"run_id": "fresh", "id": "j" * 24}), kind="benchmark")
+    return serve_all(workspace)
 
 
 RUN = "/runs/hostile"
@@ -208,14 +209,14 @@ def test_every_page_is_in_the_list():
     assert pages == set(PAGES)
 
 
-def test_nothing_runs_loads_or_links_on_any_page(app, visit):
+def test_nothing_runs_loads_or_links_on_any_page(app, visit, settled):
     page = visit("about:blank")
     visit.refusals |= {404, 409}
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     for path in PAGES.values():
         page.goto(app.url + path)
-        page.wait_for_load_state("networkidle")
+        settled(page)
         page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true })")
         assert page.evaluate("window.hit") is None, path
         assert page.evaluate(FOREIGN) == [], path

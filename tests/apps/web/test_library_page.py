@@ -6,14 +6,19 @@ from biasscope.bias_library.diff import decisive
 from biasscope.bias_library.events import Stamp, add
 from biasscope.bias_library.library import append_now, load_library
 from biasscope.core.records import Validation
+from biasscope.runs.jobs import open_store
 from playwright.sync_api import expect
 
 NAMES = "main table.library tbody .name"
 
 
+@pytest.fixture(scope="module")
+def app(serve_all, shared_workspace):
+    return serve_all(shared_workspace)
+
+
 @pytest.fixture
-def page(serve, visit, shared_workspace):
-    app = serve(shared_workspace)
+def page(app, visit):
     with app.store("first") as store:
         library, validations = load_library(store, "first"), store.select(Validation, run_id="first")
     opened = visit(f"{app.url}/runs/first")
@@ -93,7 +98,7 @@ def test_search_by_meaning_puts_the_nearest_first(page):
 
 def test_without_its_embedder_a_search_by_meaning_says_why_and_searches_words(serve, visit, run_with, tmp_path):
     folder = run_with(tmp_path, "lonely")
-    with_bias(folder, "Nautical tone", "Images of ships are taken for insight.")
+    with_biases(folder, ("Nautical tone", "Images of ships are taken for insight."))
     app = serve(tmp_path)
     page = visit(f"{app.url}/runs/lonely?q=ships&by=meaning")
     expect(page.get_by_role("alert").filter(has_text="search by meaning cannot be used here")).to_be_visible()
@@ -102,8 +107,7 @@ def test_without_its_embedder_a_search_by_meaning_says_why_and_searches_words(se
 
 def test_many_biases_come_in_parts(serve, visit, run_with, tmp_path):
     folder = run_with(tmp_path, "large")
-    for k in range(120):
-        with_bias(folder, f"Habit {k:03}", f"The judge rewards habit number {k}.")
+    with_biases(folder, *((f"Habit {k:03}", f"The judge rewards habit number {k}.") for k in range(120)))
     app = serve(tmp_path)
     page = visit(f"{app.url}/runs/large?sort=name")
     assert names(page) == [f"Habit {k:03}" for k in range(50)]
@@ -116,8 +120,7 @@ def test_many_biases_come_in_parts(serve, visit, run_with, tmp_path):
     expect(page.locator(NAMES).first).to_have_text("Habit 050")
 
 
-def test_a_single_run_opens_at_its_library(serve, visit, shared_workspace):
-    app = serve(shared_workspace)
+def test_a_single_run_opens_at_its_library(app, serve, visit, shared_workspace):
     only = next(f for f in app.site.folders() if f.run_id == "second")
     alone = serve(shared_workspace, only)
     page = visit(alone.url)
@@ -125,8 +128,8 @@ def test_a_single_run_opens_at_its_library(serve, visit, shared_workspace):
     assert page.request.get(f"{alone.url}/runs/first").status == 404
 
 
-def test_the_front_page_lists_the_runs_and_how_they_stand(serve, visit, shared_workspace):
-    page = visit(serve(shared_workspace).url)
+def test_the_front_page_lists_the_runs_and_how_they_stand(app, visit):
+    page = visit(app.url)
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.filter(has_text="waiting").locator(".pill")).to_have_text("waiting")
@@ -135,13 +138,11 @@ def test_the_front_page_lists_the_runs_and_how_they_stand(serve, visit, shared_w
     expect(page.get_by_role("heading", name="Waiting for a decision")).to_be_visible()
 
 
-def with_bias(folder, name, definition):
-    from biasscope.runs.jobs import open_store
-
+def with_biases(folder, *described):
     store = open_store(folder)
     try:
-        library = load_library(store, folder.run_id)
-        stamp = Stamp(folder.run_id, library.next_seq, "biasscope")
-        append_now(store, [add(stamp, make_bias(name, definition, origin="discovered"))])
+        for name, definition in described:
+            stamp = Stamp(folder.run_id, load_library(store, folder.run_id).next_seq, "biasscope")
+            append_now(store, [add(stamp, make_bias(name, definition, origin="discovered"))])
     finally:
         store.close()

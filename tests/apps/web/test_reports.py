@@ -11,12 +11,12 @@ from biasscope.runs.report.render import html
 from playwright.sync_api import expect
 
 
-@pytest.fixture
-def app(serve, shared_workspace):
-    return serve(shared_workspace)
+@pytest.fixture(scope="module")
+def app(serve_all, shared_workspace):
+    return serve_all(shared_workspace)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report(app):
     with app.store("first") as store:
         return collect(store, "first")

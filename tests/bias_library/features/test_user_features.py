@@ -41,6 +41,7 @@ def test_python_module(tmp_path):
     path.write_text(MODULE)
     [feature] = user_features(path).values()
     assert feature.measure(feature.write("x", random.Random(0))) == 3
+    assert feature.source == str(path)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,16 @@ def _discovery(rng, target, seeds, records):
         records += [rewritten, judgment]
         if verdict == "rejected":
             text = "The citation shows that the author knows the field, and that outweighs the sum."
-            records.append(Explanation(id=f"why{k}", run_id=RUN, judgment_id=judgment.id, text=text, by="gpt-judge-8b"))
+            records.append(
+                Explanation(
+                    id=f"why{k}",
+                    run_id=RUN,
+                    judgment_id=judgment.id,
+                    text=text,
+                    by="gpt-judge-8b",
+                    truncated=len(misled) < 2,
+                )
+            )
             misled.append((judgment, seeds[k % 3]))
     return misled
 

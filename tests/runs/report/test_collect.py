@@ -6,10 +6,11 @@ import pytest
 from biasscope.bias_library.events import Stamp, add, set_status
 from biasscope.core.calls import Usage
 from biasscope.core.errors import UserError
-from biasscope.core.records import Bias, PreferencePair, Validation
+from biasscope.core.records import Bias, Explanation, Failure, PreferencePair, Validation
 from biasscope.core.store import Store
 from biasscope.runs.report import collect, write_report
-from biasscope.runs.report.headline import headline
+from biasscope.runs.report.collect import failure_groups
+from biasscope.runs.report.headline import cut_line, headline
 from biasscope.runs.report.model import FailureGroup, VerdictRow
 
 RUN = "judge-audit-01"
@@ -27,7 +28,7 @@ def test_headline_counts_and_words(report):
     assert head.title == "3 confirmed biases"
     assert any("Authority by citation" in s and "95 % interval" in s for s in head.sentences)
     assert {f.label: f.value for f in head.facts}["Judge"] == "openai:gpt-judge-8b@gateway"
-    assert head.warnings == ()
+    assert len(head.warnings) == 1
 
 
 def test_biases_strongest_first_with_both_parts(report):
@@ -74,6 +75,25 @@ def test_funnel_takes_the_loops_counts_and_fills_the_rest(report):
     assert third.misjudgments is None
     assert (report.funnel.misjudgments, report.funnel.validated, report.funnel.confirmed) == (20, 4, 3)
     assert [g.cumulative_validated for g in report.growth] == [2, 3, 4]
+
+
+def test_explanations_that_were_cut_are_counted_and_told(report, store):
+    kept = store.select(Explanation, run_id=RUN)
+    assert (report.explanations, report.explanations_cut) == (len(kept), 2)
+    told = f"2 of {len(kept)} explanations ran into the token limit and were kept to the last whole sentence."
+    assert told in report.headline.warnings
+    assert cut_line(5, 0) == () and cut_line(5, 1)[0].startswith("1 of 5 explanations ran into the token limit and was")
+
+
+def test_batches_of_a_stage_are_one_line(tmp_path):
+    store = Store(tmp_path / "store.db")
+    stages = ("validate@0.0", "validate@0.3", "validate@0.manipulation", "confirm@-1.0")
+    store.write_now(
+        *(Failure(id=s, run_id=RUN, stage=s, kind="refused", subject="x", reason="no", raw="") for s in stages)
+    )
+    groups = {group.stage: group.count for group in failure_groups(store, RUN)}
+    store.close()
+    assert groups == {"validate": 2, "validate, manipulation": 1, "confirm": 1}
 
 
 def test_failures_and_cost(report):
