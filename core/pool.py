@@ -10,6 +10,7 @@ from .ids import content_id
 from .progress import Progress
 from .records import Failure
 from .store import Store
+from .tracing import span
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -52,9 +53,11 @@ async def run_all(
                 return
             progress.step()
 
-    await asyncio.gather(*(worker() for _ in range(min(width, len(queue)))))
-    if stopped:
-        raise stopped[0]
+    with span(f"stage {stage}", biasscope__items=len(queue)) as tell:
+        await asyncio.gather(*(worker() for _ in range(min(width, len(queue)))))
+        tell(biasscope__failed=progress.failures)
+        if stopped:
+            raise stopped[0]
     progress.finish()
     return results
 

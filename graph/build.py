@@ -8,6 +8,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from ..core.tracing import span
 from .context import Context
 from .nodes.admit import admit
 from .nodes.confirm import confirm
@@ -52,6 +53,7 @@ def _with(context: Context, node: Node, start: State) -> _Bound:
     async def run(state: State) -> State:
         state = State(**{**start, **state})
         context.progress.iteration = state.get("iteration", 0)
-        return await node(context, state)
+        with span(f"node {node.__name__}", biasscope__iteration=context.progress.iteration):
+            return await node(context, state)
 
     return run

@@ -31,6 +31,7 @@ from ..core.errors import BrokenMachine, BudgetReached, ConfigError, StoreError
 from ..core.job import Job
 from ..core.progress import Progress
 from ..core.store import Store
+from ..core.tracing import span
 from .config import JobConfig, RunConfig, change_config, dump_config, load_config
 from .folder import RunFolder, check_name
 from .manifest import check_unchanged, manifest
@@ -207,6 +208,7 @@ class Desk(Generic[C]):
 async def opened(folder: RunFolder, config: C, listener: Listener | None = None) -> AsyncIterator[Desk[C]]:
     """A job's store and models for as long as it is worked on; take `locked` around it to work alone."""
     async with AsyncExitStack() as stack:
+        stack.enter_context(span(f"run {folder.run_id}", biasscope__run=folder.run_id, biasscope__kind=config.kind))
         store = open_store(folder, config)
         stack.callback(store.close)
         budget = Budget.of_run(store, folder.run_id, **config.budget.model_dump())

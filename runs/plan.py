@@ -170,6 +170,7 @@ def _stage(role: str, stage: str, paid: Sequence[Completion], spec: ModelSpec, f
         completion_tokens=factor.times(sum(c.completion_tokens for c in paid)),
         cost=factor.times(sum(costs)) if costs else None,
         seconds=seconds,
+        at_once=None if spec.batch is not None else spec.at_once,
     )
 
 

@@ -40,6 +40,9 @@ class StagePlan(BaseModel):
     """In the currency of the models' prices; None without prices."""
     seconds: Span
     """At the configured concurrency, stages one after another."""
+    at_once: int | None = 1
+    """Calls in flight, by which the outcome's seconds are divided as the plan's were; None for batches, whose answers
+    all wait together."""
 
 
 class Plan(BaseModel):

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from ...core.calls import Completion, Message, Request
 from ...core.errors import ConfigError
 from ...core.store import Store
+from ...core.tracing import trace_headers
 from .answers import clean, read_completion
 from .batches import REQUEST_HEADER, BatchTransport
 from .faults import error_text, failure_from
@@ -118,6 +119,7 @@ class OpenAICompatible:
             "x-biasscope-role": request.role,
             "x-biasscope-stage": request.stage,
             REQUEST_HEADER: request.id,
+            **trace_headers(),
         }
         extra_body = {**more, **spec.extra_body}
         result = await self._chat.ainvoke(_as_langchain(messages), extra_body=extra_body, extra_headers=headers)

@@ -19,6 +19,7 @@ from .reward import RewardModel
 from .score_endpoint import ScoreEndpoint
 from .several import Several
 from .stored import Stored
+from .traced import Traced
 
 DEAD_AFTER = 10
 
@@ -72,6 +73,6 @@ def wrap(engine: Model, spec: ModelSpec, *, run_id: str, store: Store, budget: B
             f"model {spec.model!r}: a budget in money needs prices; set price_input and price_output per million"
         )
     at_once = spec.at_once
-    model: Model = Breaker(engine, max(DEAD_AFTER, 2 * at_once))
+    model: Model = Breaker(Traced(engine, run_id), max(DEAD_AFTER, 2 * at_once))
     model = Budgeted(model, budget) if budget is not None else model
     return Stored(Limited(model, at_once), store, run_id)

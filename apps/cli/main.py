@@ -8,6 +8,7 @@ from rich.console import Console
 from ... import __version__
 from ...core.errors import BiasScopeError
 from ...core.visible import visible
+from ...runs.tracing import start_tracing
 from .lazy import Entry, lazy
 
 COMMANDS = {
@@ -58,6 +59,7 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 def main() -> None:
     """Run the command; errors of ours end in one line and their exit code."""
     try:
+        start_tracing()
         app()
     except BiasScopeError as error:
         said = " ".join(visible(str(error)).split())

@@ -69,10 +69,20 @@ def collect(store: Store, run_id: str) -> Report:
         explanations_cut=ended.count(False),
         usage=tuple(usage),
         total=total_usage(usage),
-        planned=planned_rows(Plan.model_validate(plan), usage) if (plan := store.note(run_id, "plan")) else (),
+        planned=planned_rows(Plan.model_validate(plan), usage, _seconds(store, run_id))
+        if (plan := store.note(run_id, "plan"))
+        else (),
         data=tuple(data_summaries(store, run_id, ("target", "test"))),
         made_with=tuple(made_with(manifest)),
     )
+
+
+def _seconds(store: Store, run_id: str) -> dict[tuple[str, str], float]:
+    """How long the calls took, by role and stage."""
+    found: dict[tuple[str, str], float] = {}
+    for role, stage, completion in store.calls(run_id):
+        found[role, stage] = found.get((role, stage), 0.0) + completion.seconds
+    return found
 
 
 def _left_out(store: Store, run_id: str) -> list[str]:

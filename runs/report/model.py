@@ -255,6 +255,9 @@ class PlannedRow(_Part):
     calls_taken: int
     tokens_taken: int
     cost_taken: float | None
+    seconds: tuple[float, float] = (0.0, 0.0)
+    seconds_taken: float | None = None
+    """The calls' own time over those in flight at once; None for batches."""
 
 
 class ContrastLine(_Part):

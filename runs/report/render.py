@@ -67,6 +67,7 @@ def environment(folder: Path, escape: bool) -> jinja2.Environment:
         "num": lambda v: "–" if v is None else number(v),
         "int": lambda v: "–" if v is None else f"{v:,}",
         "money": lambda v: "–" if v is None else f"{v:,.4f}" if v < 1 else f"{v:,.2f}",
+        "time": _time,
         "tint": _tint,
         "evidence": evidence,
         "decision": lambda d: DECISIONS[d],
@@ -82,6 +83,14 @@ def environment(folder: Path, escape: bool) -> jinja2.Environment:
 def _shown(value: object) -> object:
     """Everything that is printed and is not markup of ours loses its hidden characters."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _tint(effect: float | None) -> int:

@@ -1,11 +1,12 @@
 """A plan is measured on a small real run, scaled, and held against the outcome."""
 
+import contextlib
 import json
 
 import pytest
 from biasscope.core.errors import ConfigError
 from biasscope.runs.config import load_config
-from biasscope.runs.jobs import create
+from biasscope.runs.jobs import create, open_store
 from biasscope.runs.launch import run
 from biasscope.runs.plan import make_plan
 from biasscope.runs.planned import read_plan, save_plan
@@ -45,11 +46,15 @@ def test_the_outcome_lies_in_the_plan_and_the_report_shows_both(easy, data, tmp_
     assert total.calls[0] <= total.calls_taken <= total.calls[1]
     assert total.tokens[0] <= total.tokens_taken <= total.tokens[1]
     assert total.cost[0] <= total.cost_taken <= total.cost[1]
+    with contextlib.closing(open_store(outcome.folder)) as store:
+        spent = sum(completion.seconds for *_, completion in store.calls(outcome.folder.run_id))
+    assert total.seconds_taken == pytest.approx(spent / 8, abs=0.1) and 0 < total.seconds[0] < total.seconds[1]
+    assert all(row.seconds_taken is not None for row in stages)
     perturb = next(row for row in stages if row.stage == "perturb")
     # A pair that draws the same bias in two rounds is rewritten once.
     assert 0.8 * perturb.calls[0] <= perturb.calls_taken <= perturb.calls[1]
     assert "Plan and outcome" in outcome.files["html"].read_text()
-    assert "Calls planned" in outcome.files["markdown"].read_text()
+    assert "Time planned" in outcome.files["markdown"].read_text()
 
 
 def test_a_probe_in_a_shared_store_is_not_paid_for_again(easy, data, tmp_path):
