@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=list(STEPS))
-    parser.add_argument("--pairs", type=int, default=300, help="pairs for discover, half to search and half to test")
+    parser.add_argument("--pairs", type=int, default=200, help="pairs for discover, half to search and half to test")
     parser.add_argument("--texts", type=int, default=8, help="answers for pulls")
     parser.add_argument("--audited", type=int, default=40, help="pairs for each bias of taxonomy")
     args = parser.parse_args()
@@ -158,7 +158,8 @@ def discover(args):
             *("discover", "--judge", reference(args), "--teacher", "rules", "--embedder", "local:minilm"),
             *("--target", str(args.folder / "rewardbench_filtered.parquet"), "--limit", str(args.pairs)),
             *("--set", f"target.max_chars={MAX_CHARS}", "--set", "discovery.by=contrasts"),
-            *("--set", "discovery.iterations=2", "--name", name, "--workspace", str(args.work / "runs")),
+            *("--set", "discovery.iterations=2", "--set", "validation.seeds=false"),
+            *("--name", name, "--workspace", str(args.work / "runs")),
         )
     truth = json.loads((args.work / "pulls.json").read_text(encoding="utf-8"))
     ranked = sorted(truth, key=lambda feature: -truth[feature][0])
@@ -178,7 +179,8 @@ def discover(args):
 def taxonomy(args):
     """The mechanical suite."""
     biasscope(
-        *("audit", "taxonomy", "--judge", reference(args), "--pairs", str(args.audited), "--controls", "all"),
+        *("audit", "taxonomy", "--judge", reference(args), "--pairs", str(args.audited)),
+        *("--controls", "all", "--verifier", "rules"),
         *("--data", str(args.folder / "rewardbench_filtered.parquet"), "--set", f"data.max_chars={MAX_CHARS}"),
         *("--workspace", str(args.work / "runs")),
     )
