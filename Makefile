@@ -12,7 +12,7 @@ NOW := $(shell date +%Y-%m-%d-%H%M%S)
 FIRST := quickstart-$(NOW)-relevance
 SECOND := quickstart-$(NOW)-smollm2
 
-.PHONY: quickstart test check lint types imports clean
+.PHONY: quickstart test test-train check lint types imports clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,10 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) -e '.[dev]'
 	touch $@
 
+$(VENV)/.train: pyproject.toml | $(VENV)/.dev
+	$(PIP) -e '.[train]'
+	touch $@
+
 quickstart: $(VENV)/.local
 	@printf '\n1 of 2: a real judge, the answer-relevancy score of a packaged embedder; no language model has a part in it.\n'
 	$(BIN)/biasscope discover runs/examples/relevance.yaml --name $(FIRST) --limit $(PAIRS)
@@ -39,6 +43,11 @@ quickstart: $(VENV)/.local
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# What `make test` skips where the extra `train` is not installed.
+TRAINED := tests/training tests/agents/engines/test_reward.py tests/agents/engines/test_pretrained.py
+test-train: $(VENV)/.train
+	$(BIN)/python -m pytest -n auto $(TRAINED)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
