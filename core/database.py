@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sqlite3
+import threading
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from .errors import ConfigError, StoreError
 
 _MIGRATING = 7_203_151
 """Key of the advisory lock under which one process at a time migrates a shared database."""
+
+_one_thread = threading.Lock()
+"""Alembic keeps what it works on in globals of the process."""
 
 _NEXT_STEPS = {
     "readonly": ": this process may not write it or its folder; look at it, or copy the folder to where you may write",
@@ -125,7 +129,7 @@ def _config() -> Config:
 
 def _migrate(engine: sa.Engine) -> None:
     config = _config()
-    with engine.begin() as connection:
+    with _one_thread, engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATING)))
         config.attributes["connection"] = connection

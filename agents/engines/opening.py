@@ -10,6 +10,7 @@ from .budget import Budget, Budgeted
 from .embedded import Embedded
 from .http_endpoint import HttpEndpoint
 from .limited import Breaker, Limited
+from .offline import Offline
 from .openai_compatible import OpenAICompatible
 from .pretrained import Pretrained
 from .python_callable import PythonCallable
@@ -37,6 +38,8 @@ def open_engine(spec: "str | Mapping[str, Any] | ModelSpec", *, run_id: str = ""
             return Embedded(spec, run_id=run_id)
         case "hf":
             return Pretrained(spec)
+        case "vllm":
+            return Offline(spec)
         case "reward":
             return RewardModel(spec)
         case "score" | "rerank":

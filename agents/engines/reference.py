@@ -7,6 +7,7 @@ local:                          the best model for this machine (see `gguf`); as
 local:smollm2                   the packaged SmolLM2-135M; as embedder local:minilm
 local:/path/model.gguf          a GGUF file
 local:org/repo/file.gguf        a GGUF file from the model hub
+vllm:/path or vllm:org/name     a model or LoRA adapter, run by vLLM in this process (one GPU or several)
 hf:/path/folder                 a model or adapter in Hugging Face format, run by transformers (extra train)
 embed:relevance                 a scorer: how near an answer is to its question in the packaged MiniLM
 reward:/path or reward:org/name a scorer: a transformers sequence classifier, from a folder or the model hub
@@ -29,14 +30,15 @@ from ...core.ids import content_id
 from ...core.mistakes import mistakes
 
 OPENAI_URL = "https://api.openai.com/v1"
-SCHEMES = ("openai", "local", "hf", "embed", "reward", "score", "rerank", "python", "http", "https")
+SCHEMES = ("openai", "local", "hf", "vllm", "embed", "reward", "score", "rerank", "python", "http", "https")
 SCORERS: tuple[str, ...] = ("embed", "reward", "score", "rerank")
 """Schemes whose models give a number for one answer; see `judges.score`."""
 CALLED = ("python", "http", "https")
 """Schemes whose models give a number for one answer, or a verdict on two; see `judges.compare`."""
-IN_PROCESS = ("local", "hf", "embed", "reward", "python")
+IN_PROCESS = ("local", "hf", "vllm", "embed", "reward", "python")
 """Schemes whose models run here and cost no money."""
 _EMBEDDED_AT_ONCE = 64
+_OFFLINE_AT_ONCE = 256
 _AT = ("openai", "score", "rerank")
 """Schemes that take MODEL@URL."""
 _EXAMPLES = "openai:MODEL, openai:MODEL@http://host:8000/v1, local:, local:/path/model.gguf"
@@ -75,6 +77,22 @@ class BatchSettings(BaseModel):
     """Hours of waiting after which the run stops, to be resumed another day; None waits as long as it takes."""
     window: str = "24h"
     """The time that the provider is given, as it names it."""
+
+
+class VllmSettings(BaseModel):
+    """How vLLM runs in this process (docs/scale.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tensor_parallel: int = Field(default=1, ge=1)
+    """GPUs over which one model is spread."""
+    memory: float = Field(default=0.9, gt=0, le=1)
+    """Share of a GPU's memory that the engine may take."""
+    sleep: bool = False
+    """Give the memory to the other role's model when this one has nothing to do."""
+    lora_rank: int | None = Field(default=None, ge=1)
+    """Serve LoRA adapters up to this rank; a model that is an adapter is served up to 64 without it. Roles share one
+    engine when all of these settings are equal."""
 
 
 class ModelSpec(BaseModel):
@@ -120,6 +138,8 @@ class ModelSpec(BaseModel):
     """More fields for the request body, such as {"top_p": 0.9}."""
     keep_alive: bool = True
     """Reuse connections; switch off for servers that close idle ones at the wrong moment."""
+    vllm: VllmSettings | None = None
+    """For vllm: models."""
     http: HttpCall | None = None
     """For a reference that is an address: what is sent there and where the answer is."""
     n_ctx: int = Field(default=8192, ge=512)
@@ -158,7 +178,7 @@ class ModelSpec(BaseModel):
     @property
     def timeout(self) -> float:
         """Seconds for one attempt."""
-        return self.timeout_s or (1800.0 if self.scheme in ("local", "hf") else 120.0)
+        return self.timeout_s or (1800.0 if self.scheme in ("local", "hf", "vllm") else 120.0)
 
     @property
     def settings_id(self) -> str:
@@ -234,8 +254,8 @@ class ModelSpec(BaseModel):
             fields |= {"model": reference, "base_url": reference}
         else:
             fields["model"] = reference
-            if scheme in ("embed", "reward"):  # what is in flight goes through the model together
-                fields.setdefault("max_concurrency", _EMBEDDED_AT_ONCE)
+            if scheme in ("embed", "reward", "vllm"):  # what is in flight goes through the model together
+                fields.setdefault("max_concurrency", _EMBEDDED_AT_ONCE if scheme != "vllm" else _OFFLINE_AT_ONCE)
             if fields.get("base_url") is not None or fields.get("endpoints"):
                 raise ValueError(f"{reference!r} runs in this process and has no base_url; write openai:MODEL@URL")
         return fields

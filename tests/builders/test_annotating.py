@@ -1,5 +1,8 @@
 """Annotation in the store: who is asked what, decisions in, nothing lost."""
 
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from biasscope.builders.annotating import annotations, import_decisions, item_ids, progress, queue, tasks
 from biasscope.core.errors import DataError
@@ -8,9 +11,9 @@ from biasscope.core.store import Store
 from biasscope.data.annotations import Decision
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "store.db")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    opened = Store(tmp_path / "store.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
     for k in range(3):
         opened.write_now(PreferencePair(id=f"p{k}", prompt=f"Q{k}", chosen="right", rejected="wrong"))
     opened.replace_outcome("r", [], [item(k) for k in range(3)])
@@ -90,3 +93,25 @@ def test_one_file_does_not_say_two_things_at_once(store):
     import_decisions(store, "r", [first._replace(time="2026-01-01T00:00:00Z"), later])
     import_decisions(store, "r", [said("p0", "same", "bob"), said("p0", "same", "bob")])
     assert progress(store, "r")["p0"].label == "same"
+
+
+def test_people_who_label_at_the_same_time_lose_nothing(store):
+    """Each with a connection of their own, while the benchmark's outcome is written anew beside them."""
+    people = ["ada", "bob", "cyd", "dan"]
+
+    def label(who):
+        with contextlib.closing(Store(store.url)) as mine:
+            for k in range(3):
+                import_decisions(mine, "r", [said(f"p{k}", "same" if who < "c" else "different", who)])
+
+    def rebuild():
+        with contextlib.closing(Store(store.url)) as mine:
+            for k in range(20):
+                mine.write_now(PreferencePair(id=f"other{k}", prompt="Q", chosen="right", rejected="wrong"))
+
+    with ThreadPoolExecutor(5) as pool:
+        for done in [pool.submit(rebuild), *(pool.submit(label, who) for who in people)]:
+            done.result()
+    found = annotations(store, "r")
+    assert sorted((a.item_id, a.annotator) for a in found) == [(f"p{k}", who) for k in range(3) for who in people]
+    assert store.count(PreferencePair) == 23

@@ -1,8 +1,12 @@
 """A team's store: runs in one PostgreSQL database, with the same results as in a file."""
 
+import contextlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from biasscope.bias_library.events import retire
+from biasscope.bias_library.library import append_now, load_library, stamp_now
 from biasscope.core.errors import ConfigError, StoreError
 from biasscope.core.store import Store
 from biasscope.runs.config import load_config
@@ -72,3 +76,25 @@ def test_addresses_that_cannot_be_kept_are_refused(small_data, tmp_path, url, me
 def test_a_server_that_is_not_there_is_one_line():
     with pytest.raises(StoreError, match=r"cannot be used: .*connection"):
         Store("postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_people_decide_on_a_library_while_another_run_writes(small_data, server, tmp_path, postgres_url):
+    first = start(settings(small_data, tmp_path / "one", server.url, store=postgres_url, name="one", **LIGHT))
+    with contextlib.closing(Store(postgres_url)) as store:
+        biases = load_library(store, "one").biases()[:4]
+
+    def retire_one(who, bias):
+        with contextlib.closing(Store(postgres_url)) as mine:
+            stamp = stamp_now(load_library(mine, "one"), who, "seen enough", "one")
+            append_now(mine, [retire(stamp, bias.id)])
+
+    values = settings(small_data, tmp_path / "two", server.url, store=postgres_url, name="two", **LIGHT)
+    with ThreadPoolExecutor(5) as pool:
+        running = pool.submit(lambda: run(create(load_config(None, (), values))))
+        for done in [pool.submit(retire_one, f"person {k}", bias) for k, bias in enumerate(biases)]:
+            done.result()
+        assert running.result().state == first.state == "finished"
+    with contextlib.closing(Store(postgres_url)) as store:
+        library = load_library(store, "one")
+    assert {e.author for e in library.events} >= {f"person {k}" for k in range(4)}
+    assert not {b.id for b in biases} & {b.id for b in library.biases()}
