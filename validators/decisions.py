@@ -159,7 +159,7 @@ class ExactRule:
         outcomes: dict[str, Outcome] = {}
         for (bias_id, state), valid, q in zip(states.items(), rejected, adjusted, strict=True):
             _, high, method = paired_interval(state.d, 1 - 2 * self.limits.futility_level)
-            test = f"exact one-sided p = {p[bias_id]:.3g}, adjusted over {len(p)} candidates {q:.3g}"
+            test = f"exact one-sided p = {p[bias_id]:.3g}, adjusted over {_counted(p)} {q:.3g}"
             test += f", level {self.limits.level:.4g}"
             if valid:
                 outcomes[bias_id] = Outcome("valid", test)
@@ -216,7 +216,7 @@ class EProcessRule:
         for bias_id, state in states.items():
             d = differences(state.d)
             value, level = np.exp(min(log_e(d), 690.0)), self.limits.level
-            text = f"e-value {value:.3g} after {d.size} pairs, {len(states)} candidates, level {level:.4g}"
+            text = f"e-value {value:.3g} after {d.size} pairs, {_counted(states)}, level {level:.4g}"
             if steps[bias_id] == "valid":
                 outcomes[bias_id] = Outcome("valid", f"accepted by e-BH: {text}")
                 continue
@@ -251,7 +251,7 @@ class HolmRule:
         rejected, adjusted = holm(list(p.values()), self.limits.level)
         outcomes: dict[str, Outcome] = {}
         for (bias_id, state), valid, q in zip(states.items(), rejected, adjusted, strict=True):
-            test = f"exact one-sided p = {p[bias_id]:.3g}, by Holm over {len(p)} biases {q:.3g}"
+            test = f"exact one-sided p = {p[bias_id]:.3g}, by Holm over {_counted(p, 'bias', 'biases')} {q:.3g}"
             test += f", level {self.limits.level:.4g}"
             if valid:
                 outcomes[bias_id] = Outcome("valid", test)
@@ -294,6 +294,10 @@ def advance(
 
 def _log_below(d: Floats, limits: Limits) -> float:
     return log_e(-d, mean=-limits.smallest_effect, bets=INTERVAL_BETS)
+
+
+def _counted(tested: Mapping[str, object], one: str = "candidate", many: str = "candidates") -> str:
+    return f"{len(tested)} {one if len(tested) == 1 else many}"
 
 
 def _not_accepted(high: float, limits: Limits, text: str) -> Outcome:

@@ -13,7 +13,7 @@ def left_out(judge: Judge) -> tuple[str, ...]:
         )
     if not judge.explains_itself:
         found.append(
-            "Explanations do not apply to this judge: it cannot talk. Where discovery asks a teacher's model, that "
-            "model supposes reasons, marked as not the judge's own words; with discovery.by: contrasts none are needed."
+            "Explanations do not apply to this judge: it cannot talk. Where reasons are needed, a teacher's model "
+            "supposes them, marked as not the judge's own words."
         )
     return tuple(found)

@@ -77,11 +77,18 @@ def as_feature(spec: FeatureSpec, source: str = "lexicon") -> Feature:
         definition=spec.definition.strip(),
         dimension=spec.dimension,
         unit=spec.unit or UNITS[spec.per],
-        examples=tuple(fill(text, spec.write.slots, random.Random(0)).strip() for text in shown[:3]),
+        examples=tuple(
+            fill(text, spec.write.slots, random.Random(0), question=_ASKED if "{word" in text else "").strip()
+            for text in shown[:3]
+        ),
         measured_by=measure,
         written_by=functools.partial(WRITERS.get(spec.written_as, write_templates), spec.write),
         source=source,
     )
+
+
+_ASKED = "Why does the moon draw water towards the shore?"
+"""The question whose words stand in examples of what an edit takes from a question."""
 
 
 @functools.cache

@@ -18,7 +18,9 @@ async def discover(context: Context, state: State) -> State:
     if context.by_contrasts:
         candidates += await contrast_candidates(context, state)
     funnel = store.note(context.run_id, f"funnel:{iteration}") or {}
-    found = {"explained": len(state["explained"]), "candidates": len(candidates)}
+    found = {"candidates": len(candidates)}
+    if context.by_llm:  # contrasts explain nothing
+        found["explained"] = len(state["explained"])
     store.write_note(context.run_id, f"funnel:{iteration}", {**funnel, **found})
     context.progress.count(candidates=context.progress.counts.get("candidates", 0) + len(candidates))
     return {"candidates": candidates}

@@ -1,15 +1,14 @@
 """The biases of a run as they stand: name, definition, status, evidence and support."""
 
 from collections import defaultdict
-from typing import Any
 
 from ...bias_library.library import load_library
 from ...core.calls import Usage
 from ...core.records import Bias, Candidate, MergeDecision, Status, Validation, bias_arm
 from ...core.store import Store
 from ..analyses.same_effect import groups_of
-from .model import BiasEntry, Control, DomainEffect, Evidence
-from .tables import points
+from .controls import control_lines
+from .model import BiasEntry, DomainEffect, Evidence
 from .tallies import Tallies
 
 _RANK: dict[str, int] = {"confirmed": 0, "valid": 1, "inconclusive": 2, "rejected": 3}
@@ -92,7 +91,7 @@ def evidence_of(v: Validation) -> Evidence:
     return Evidence(
         part="confirmation" if v.iteration < 0 else "search",
         by_domain=tuple(_domain(name, v.by_domain[name]) for name in sorted(v.by_domain)),
-        controls=tuple(Control(name=name, outcome=_words(v.controls[name])) for name in sorted(v.controls)),
+        controls=control_lines(v.controls),
         **v.model_dump(
             include={
                 "rule",
@@ -124,22 +123,3 @@ def _domain(name: str, figures: dict[str, float]) -> DomainEffect:
         effect=effect,
         interval=None if low is None or high is None else (low, high),
     )
-
-
-def _words(value: Any) -> str:
-    """A control's outcome as text: nested values become `key value` lists."""
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case None:
-            return "not run"
-        case float():
-            return f"{value:.4g}"
-        case {"effect": float() as effect, "low": float() as low, "high": float() as high, **rest}:
-            found = f"{points(effect)} points [{points(low)}, {points(high)}]"
-            return f"{found}, {_words(rest)}" if rest else found
-        case dict():
-            return ", ".join(f"{str(k).replace('_', ' ')} {_words(v)}" for k, v in sorted(value.items()))
-        case list() | tuple():
-            return " to ".join(_words(v) for v in value) if len(value) == 2 else ", ".join(_words(v) for v in value)
-    return str(value)

@@ -20,6 +20,7 @@ from .model import DataSummary, Fact, FailureExample, FailureGroup, Report
 from .planned import planned_rows
 from .tallies import Tallies, error_table, read_tallies, verdict_rows
 
+RULES = "rules"
 _SECRETS = ("key", "token", "secret", "password", "authorization")
 
 
@@ -140,6 +141,8 @@ def _facts(manifest: dict[str, Any], tallies: Tallies, target: int, test: int, c
     for label, seen in (("Judge", tallies.judges), ("Teacher", tallies.teachers)):
         named = models.get(label.lower())
         value = str(_dict(named).get("name") or named) if named else ", ".join(sorted(seen))
+        if label == "Teacher" and value == RULES:
+            value = "edits of the feature lexicon, no model"
         if value:
             yield Fact(label=label, value=value)
     if config.get("profile"):

@@ -38,7 +38,7 @@ def funnels(store: Store, run_id: str, tallies: Tallies, target: set[str]) -> tu
     if whole["misjudgments"] is None:
         whole["misjudgments"] = _misjudgments(tallies, target)
     if whole["explained"] is None:
-        whole["explained"] = store.count(Explanation, run_id=run_id)
+        whole["explained"] = store.count(Explanation, run_id=run_id) or None
     confirmations = [v for v in validations if v.iteration < 0]
     whole["confirmed"] = sum(v.decision == "valid" for v in confirmations) if confirmations else None
     return _funnel(None, {}, whole), tuple(rounds)

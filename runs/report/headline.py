@@ -82,7 +82,8 @@ def _sentences(
     else:
         were = "was" if len(tested) == 1 else "were"
         text = f"{_count(len(tested), 'bias', 'biases')} {were} tested on held-out pairs; {len(valid) or 'none'} "
-        text += "made the judge err more often than the reference did"
+        paper = any(b.search and b.search.rule == "paper" for b in tested)
+        text += f"made the judge err more often than {'the original answers' if paper else 'a neutral rewrite'} did"
         said.append(text + (f", and {confirmed} held on pairs that the search never saw." if checked else "."))
     shown = [b for b in valid if b.status == "confirmed"] or list(valid)
     if shown:
