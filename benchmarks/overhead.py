@@ -171,8 +171,7 @@ def main() -> None:
         try:
             print(json.dumps(asyncio.run(measure(server.stdout.readline().strip(), arguments, folder)), indent=1))
         finally:
-            server.stdin.close()
-            server.wait(10)
+            server.kill()  # it holds nothing, and a busy machine may take its time over a polite end
 
 
 if __name__ == "__main__":
