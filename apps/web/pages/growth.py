@@ -1,7 +1,7 @@
 """How libraries came to be and how they differ: lineage, timeline, and the comparison of two runs."""
 
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
@@ -98,12 +98,20 @@ async def compare(request: Request, a: str = "", b: str = "") -> Response:
             problem = f"biases in other words are not compared: {error}"
 
         def compared() -> Diff:
-            found = [[v for vs in snap.validations.values() for v in vs] for snap in (one, two)]
-            return diff(one.library, two.library, *found, vectors=vectors)
+            of_one, of_two = ([v for vs in snap.validations.values() for v in vs] for snap in (one, two))
+            return diff(one.library, two.library, of_one, of_two, vectors)
 
         version = (one.version, two.version, bool(vectors))
         found = await run_in_threadpool(first.kept, ("diff", second.run_id), version, compared)
-    values = {"names": names, "a": a, "b": b, "found": found, "problem": problem, "one": one, "two": two}
+    values: dict[str, Any] = {
+        "names": names,
+        "a": a,
+        "b": b,
+        "found": found,
+        "problem": problem,
+        "one": one,
+        "two": two,
+    }
     return await run_in_threadpool(lambda: page(request, "diff.html.j2", **values))
 
 
