@@ -1,12 +1,13 @@
 """How libraries came to be and how they differ: lineage, timeline, and the comparison of two runs."""
 
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from ....bias_library.diff import diff
+from ....bias_library.diff import Diff, diff
 from ....core.errors import BiasScopeError
 from ....core.records import Candidate, MergeDecision, Validation
 from ....runs.analyses.growth import Line, growth_line, growth_plot
@@ -89,20 +90,29 @@ async def compare(request: Request, a: str = "", b: str = "") -> Response:
     if not a or not b:
         return page(request, "diff.html.j2", names=names, a=a, b=b, found=None, problem="")
     with site.lease(a) as first, site.lease(b) as second:
-        one, two = snapshot(first), snapshot(second)
+        one, two = await run_in_threadpool(snapshot, first), await run_in_threadpool(snapshot, second)
         vectors, problem = {}, ""
         try:
             vectors = await meaning_of(request).vectors(first, one) | await meaning_of(request).vectors(second, two)
         except BiasScopeError as error:
             problem = f"biases in other words are not compared: {error}"
-        found = diff(
-            one.library,
-            two.library,
-            validations_a=[v for vs in one.validations.values() for v in vs],
-            validations_b=[v for vs in two.validations.values() for v in vs],
-            vectors=vectors,
-        )
-    return page(request, "diff.html.j2", names=names, a=a, b=b, found=found, problem=problem, one=one, two=two)
+
+        def compared() -> Diff:
+            of_one, of_two = ([v for vs in snap.validations.values() for v in vs] for snap in (one, two))
+            return diff(one.library, two.library, of_one, of_two, vectors)
+
+        version = (one.version, two.version, bool(vectors))
+        found = await run_in_threadpool(first.kept, ("diff", second.run_id), version, compared)
+    values: dict[str, Any] = {
+        "names": names,
+        "a": a,
+        "b": b,
+        "found": found,
+        "problem": problem,
+        "one": one,
+        "two": two,
+    }
+    return await run_in_threadpool(lambda: page(request, "diff.html.j2", **values))
 
 
 def _lines(site: Site) -> list[Line]:
