@@ -239,7 +239,7 @@ def test_a_killed_build_goes_on_and_pays_for_nothing_twice(easy, data, tmp_path,
         assert done.returncode == 0, done.stderr
         again = world.asked.copy()
     assert again.keys() == calls.keys()
-    assert again.total() - calls.total() <= 8  # what was in flight and never arrived
+    assert again.total() - calls.total() <= 4 * 8  # items in flight at the kill: asked, or answered and not yet on disk
     for name in ("train.jsonl", "validation.jsonl"):
         assert (folder / "data" / name).read_text() == (whole.path / "data" / name).read_text()
     assert stored(RunFolder(folder), Drop) == stored(whole, Drop)

@@ -139,4 +139,6 @@ def test_killed_profiles_pay_nothing_twice(easy, data, tmp_path):
             values["spending"].pop(key)
     assert made == expected
     assert again.keys() == calls.keys()
-    assert again.total() - calls.total() <= 2 * 8
+    assert (
+        again.total() - calls.total() <= 2 * 4 * 8
+    )  # items in flight at the two kills: asked, or answered and not yet on disk
