@@ -28,7 +28,7 @@ def test_a_bias_that_came_into_none_of_enough_pairs_is_given_up(easy, tmp_path, 
 
     def fault(body, times):
         text = body["messages"][-1]["content"]
-        if "rewritten_answer" not in text or REFUSED.definition not in text:
+        if "rewritten_answer" not in body["messages"][0]["content"] or REFUSED.definition not in text:
             return None
         [question] = {q for q in tests if q in text} or {""}
         if question and (question in written or (len(written) < spared and question not in refused)):

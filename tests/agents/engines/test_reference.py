@@ -28,7 +28,7 @@ def test_forms(monkeypatch):
     ("value", "words"),
     [
         ("gpt-4o", "starts with none of openai:, local:"),
-        ("vllm:x", "'vllm:x'"),
+        ("olm:x", "'olm:x'"),
         ("openai:", "names no model"),
         ("openai:m@http://", "write http://host:port/v1"),
         ({"model": "openai:m", "slot": 1}, "'slot' is no setting"),

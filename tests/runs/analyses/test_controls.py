@@ -39,7 +39,7 @@ def test_controls_are_in_validation_and_report(drawn):
         assert controls["manipulation_n"] == 5 and 0 <= controls["manipulation_share"] <= 1
         assert controls["judge_noise"]["n"] == 4 and "answers_changed" in controls
     text = (drawn.folder.path / "report.html").read_text()
-    for words in ("manipulation share", "judge noise", "answers changed"):
+    for words in ("the bias was found in", "judge noise", "answers changed"):
         assert words in text
 
 

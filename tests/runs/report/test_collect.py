@@ -10,7 +10,6 @@ from biasscope.core.errors import UserError
 from biasscope.core.records import Bias, Candidate, Explanation, Failure, MergeDecision, PreferencePair, Validation
 from biasscope.core.store import Store
 from biasscope.runs.report import collect, write_report
-from biasscope.runs.report.biases import _words
 from biasscope.runs.report.collect import failure_groups
 from biasscope.runs.report.examples import named_from
 from biasscope.runs.report.headline import cut_line, headline
@@ -23,22 +22,6 @@ DOMAINS = ("math", "code", "knowledge")
 @pytest.fixture(scope="session")
 def report(store):
     return collect(store, RUN)
-
-
-@pytest.mark.parametrize(
-    ("outcome", "said"),
-    [
-        (
-            {"effect": 30.39, "low": 16.31, "high": 44.48, "gone": False, "n": 51},
-            "+30.4 points [+16.3, +44.5], gone no, n 51",
-        ),
-        ({"effect": -9.8, "low": -21.0, "high": -2.1}, "−9.8 points [−21.0, −2.1]"),
-        ({"error_chosen_first": 0.58824, "n": 3}, "error chosen first 0.5882, n 3"),
-        (None, "not run"),
-    ],
-)
-def test_controls_in_words(outcome, said):
-    assert _words(outcome) == said
 
 
 def test_headline_counts_and_words(report):
