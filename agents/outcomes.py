@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ..core.records import Judgment
-from ..validators.contrasts import combine_orders, combine_verdicts
+from ..validators.contrasts import combine_orders
 
 
 def wrong_in_order(judgment: Judgment) -> float:
@@ -26,7 +26,7 @@ def wrong(judgments: Sequence[Judgment]) -> float:
     p = [j.p_rejected for j in judgments]
     if p[0] is not None and p[1] is not None:
         return float(combine_orders([p[0]], [p[1]])[0])
-    return float(combine_verdicts([_verdict(judgments[0])], [_verdict(judgments[1])])[0])
+    return (_verdict(judgments[0]) + _verdict(judgments[1])) / 2
 
 
 def _verdict(judgment: Judgment) -> float:

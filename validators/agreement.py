@@ -95,8 +95,10 @@ def _near(
     d: npt.NDArray[np.float64], threshold: float, min_shared: int, min_flips: int, rows: int = 256
 ) -> Iterator[tuple[int, int]]:
     """Pairs i > j of rows of `d` (n x pairs) with enough in common and phi >= `threshold`, by products of matrices:
-    a thousand biases make half a million pairs."""
-    seen = (~np.isnan(d)).astype(np.float64)
+    a thousand biases make half a million pairs. Rows with too little of their own are left out before that."""
+    have = ~np.isnan(d)
+    able = np.flatnonzero((have.sum(axis=1) >= min_shared) & ((have & (d != 0)).sum(axis=1) >= min_flips))
+    d, seen = d[able], have[able].astype(np.float64)
     x = np.nan_to_num(d, nan=0.0)
     flipped, squares = (x != 0).astype(np.float64), x**2
     for first in range(0, len(d), rows):
@@ -109,7 +111,7 @@ def _near(
         flips = np.minimum(flipped[part] @ seen.T, seen[part] @ flipped.T)
         for k, j in np.argwhere((n >= min_shared) & (flips >= min_flips) & (phi >= threshold)):
             if j < first + k:
-                yield first + int(k), int(j)
+                yield int(able[first + k]), int(able[j])
 
 
 def cohen_kappa_interval(

@@ -52,7 +52,7 @@ def same_effect(store: Store, run_id: str, threshold: float = SAME_EFFECT) -> Sa
     validations = sorted(store.select(Validation, run_id=run_id), key=lambda v: (v.iteration, v.id))
     if not validations:
         return SameEffect(run_id=run_id, threshold=threshold, compared=0, groups=())
-    arms = read_arms(store, run_id)
+    arms = read_arms(store, run_id, lengths=False)
     decisions = {v.bias_id: v.decision for v in validations if v.iteration >= 0}
     d = differences(arms, sorted({v.bias_id for v in validations}), reference_arm(validations))
     names = {entry.bias.id: entry.bias.name for entry in load_library(store, run_id)}

@@ -13,7 +13,7 @@ from ..planned import Plan
 from .biases import bias_entries, rounded
 from .contrasts import contrast_rounds
 from .diff import cut
-from .examples import with_examples
+from .examples import named_from, with_examples
 from .funnel import funnels, growth
 from .headline import cut_line, headline
 from .model import DataSummary, Fact, FailureExample, FailureGroup, Report
@@ -37,7 +37,10 @@ def collect(store: Store, run_id: str) -> Report:
         known = ", ".join(repr(r) for r in store.run_ids()) or "none"
         raise UserError(f"run {run_id!r} is not in this store; runs here: {known}")
     entries, seeds = bias_entries(store, run_id, tallies)
-    biases = [with_examples(store, run_id, b, tallies, domains) if b.accepted else b for b in entries]
+    named = named_from(store, run_id)
+    biases = [
+        with_examples(store, run_id, b, tallies, domains, named.get(b.id, ())) if b.accepted else b for b in entries
+    ]
     usage = [rounded(u) for u in store.usage(run_id)]
     failures = failure_groups(store, run_id)
     verdicts = verdict_rows(tallies, set(domains))

@@ -1,5 +1,6 @@
 """Pairs that show a bias at work, and misjudgments from which it was named."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ...core.records import (
@@ -25,15 +26,22 @@ _LONG = 6000
 
 
 def with_examples(
-    store: Store, run_id: str, entry: BiasEntry, tallies: Tallies, domains: dict[str, str], most: int = 3
+    store: Store,
+    run_id: str,
+    entry: BiasEntry,
+    tallies: Tallies,
+    domains: dict[str, str],
+    candidates: Sequence[str],
+    most: int = 3,
 ) -> BiasEntry:
-    """`entry` with up to `most` flipped pairs and up to two discoveries. `domains`: test pairs in their order."""
+    """`entry` with up to `most` flipped pairs and up to two discoveries. `domains`: test pairs in their order;
+    `candidates`: what the bias was named from."""
     flips = _flips(store, entry, tallies, domains, most)
     examples = [_example(store, run_id, entry.id, item, tallies) for item in flips]
     return entry.model_copy(
         update={
             "examples": tuple(e for e in examples if e is not None),
-            "discoveries": tuple(discoveries(store, run_id, entry.id)),
+            "discoveries": tuple(discoveries(store, run_id, candidates)),
         }
     )
 
@@ -110,16 +118,18 @@ def _explanation(store: Store, run_id: str, judgment_id: str) -> Text | None:
     return cut(found[0].text) if found else None
 
 
-def discoveries(store: Store, run_id: str, bias_id: str, most: int = 2) -> Sequence[Discovery]:
-    """Up to `most` misjudgments from which the bias was named."""
-    ids = [
-        c
-        for m in sorted(store.select(MergeDecision, run_id=run_id), key=lambda m: (m.iteration, m.id))
-        if m.into == bias_id
-        for c in m.candidate_ids
-    ]
+def named_from(store: Store, run_id: str) -> dict[str, list[str]]:
+    """The candidates that merging put into each bias, in the order of the merges; read once for all biases."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for merge in sorted(store.iterate(MergeDecision, run_id=run_id), key=lambda m: (m.iteration, m.id)):
+        found[merge.into].extend(merge.candidate_ids)
+    return dict(found)
+
+
+def discoveries(store: Store, run_id: str, candidates: Sequence[str], most: int = 2) -> Sequence[Discovery]:
+    """Up to `most` of the misjudgments from which these candidates were named."""
     shown = []
-    for candidate in store.get_many(Candidate, ids[:most]):
+    for candidate in store.get_many(Candidate, candidates[:most]):
         judgment = store.get(Judgment, candidate.judgment_id)
         source = store.get(Bias, candidate.source_bias)
         shown.append(

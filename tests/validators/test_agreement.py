@@ -94,6 +94,7 @@ def test_groups_are_those_of_every_pair_looked_at_by_itself(seed: int) -> None:
         row[rng.random(80) < 0.06] = 0.0
         row[rng.random(80) < rng.choice([0.05, 0.5])] = np.nan
         d[f"b{k:02}"] = row
+        d[f"a{k:02}"] = np.where(np.arange(80) < 25, row, np.nan) if k % 2 else np.where(np.arange(80) < 3, row, 0.0)
     links = set()
     for a, x in d.items():
         for b, y in d.items():

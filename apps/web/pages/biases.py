@@ -5,12 +5,12 @@ from typing import Literal
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import PlainTextResponse, Response
 
-from ....core.records import Judgment, Validation
+from ....core.records import Judgment, MergeDecision, Validation
 from ....runs.analyses.e_path import e_path
 from ....runs.analyses.same_effect import groups_of
 from ....runs.report.bias_plots import domain_plot, path_plot
 from ....runs.report.biases import evidence_of
-from ....runs.report.examples import discoveries
+from ....runs.report.examples import discoveries, named_from
 from ....runs.report.svg import NARROW, WIDE, Drawing, png_file, svg_file
 from .. import decisions
 from ..evidence import SHOWS, Case, Show, cases, pair_view, tally, whole_text
@@ -32,6 +32,7 @@ def bias_page(request: Request, run: Run, bias: str) -> Response:
     row = row_of(snap, bias)
     validations = list(snap.validations.get(bias, ()))
     history = snap.library.history(bias)
+    named = run.kept("named", run.counts(MergeDecision), lambda: named_from(run.store, run.run_id))
     return page(
         request,
         "bias.html.j2",
@@ -42,7 +43,7 @@ def bias_page(request: Request, run: Run, bias: str) -> Response:
         tests=[(v, evidence_of(v)) for v in reversed(validations)],
         plots=_plots(run, row),
         graph=lineage(finds(run), snap, bias_id=bias),
-        found=list(discoveries(run.store, run.run_id, bias)),
+        found=list(discoveries(run.store, run.run_id, named.get(bias, ()))),
         history=list(reversed(history)),
         seen=decisions.seen(snap.library, bias),
         most_parts=decisions.MOST_PARTS,

@@ -3,13 +3,15 @@
 import random
 
 import pytest
+import sqlalchemy as sa
 from biasscope.bias_library.events import Stamp, add, set_status
 from biasscope.core.calls import Usage
 from biasscope.core.errors import UserError
-from biasscope.core.records import Bias, Explanation, Failure, PreferencePair, Validation
+from biasscope.core.records import Bias, Candidate, Explanation, Failure, MergeDecision, PreferencePair, Validation
 from biasscope.core.store import Store
 from biasscope.runs.report import collect, write_report
 from biasscope.runs.report.collect import failure_groups
+from biasscope.runs.report.examples import named_from
 from biasscope.runs.report.headline import cut_line, headline
 from biasscope.runs.report.model import FailureGroup, VerdictRow
 
@@ -176,3 +178,31 @@ def test_warnings_name_weak_judges_lost_verdicts_and_failures():
     assert "no better than guessing" in said[0]
     fine = row.model_copy(update={"error": 0.2, "invalid": 1})
     assert headline([], [fine], [], [used], [], {"state": "finished"}, 0).warnings == ()
+
+
+def test_merges_and_candidates_are_read_as_often_for_many_biases_as_for_one(store, report):
+    asked = []
+
+    def note(_connection, _cursor, statement, *_rest):
+        asked.append(statement)
+
+    sa.event.listen(store._engine, "before_cursor_execute", note)
+    try:
+        again = collect(store, RUN)
+    finally:
+        sa.event.remove(store._engine, "before_cursor_execute", note)
+    assert again == report
+    assert sum(b.accepted for b in report.biases) > 2
+    reads = [s for s in asked if "FROM merges" in s]
+    assert 0 < len(reads) <= 3
+
+
+def test_a_bias_is_shown_with_what_it_was_named_from(store, report):
+    named = named_from(store, RUN)
+    merges = sorted(store.select(MergeDecision, run_id=RUN), key=lambda m: (m.iteration, m.id))
+    assert set(named) == {m.into for m in merges}
+    for bias in report.biases:
+        ids = [c for m in merges if m.into == bias.id for c in m.candidate_ids]
+        assert named.get(bias.id, []) == ids
+        if bias.accepted:
+            assert [d.named for d in bias.discoveries] == [c.name for c in store.get_many(Candidate, ids[:2])]
