@@ -1,6 +1,7 @@
 """What a world file may say: one model that forbids what it does not know. Described in docs/worlds.md."""
 
 import re
+import warnings
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -8,8 +9,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 def _compiles(pattern: str) -> str:
     try:
-        re.compile(pattern)
-    except re.error as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            re.compile(pattern)
+    except (re.error, Warning) as error:
         raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
     return pattern
 
@@ -18,18 +21,27 @@ def _range(value: Any) -> Any:
     return (value, value) if isinstance(value, int) else value
 
 
+def _some(times: tuple[int, int]) -> tuple[int, int]:
+    least, most = times
+    if not max(least, 1) <= most:
+        raise ValueError(f"[{least}, {most}] is no range of times; give the least first, and at least 1 as the most")
+    return times
+
+
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_compiles)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[list[Text], Field(min_length=1)]
 Rate = Annotated[float, Field(ge=0, le=1)]
-Times = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]], BeforeValidator(_range)]
+Times = Annotated[
+    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]], BeforeValidator(_range), AfterValidator(_some)
+]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Per = Literal["text", "100_words", "sentence"]
 Where = Literal["anywhere", "first_sentence", "last_sentence"]
 
 
 class _Spec(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class PhraseMeasure(_Spec):
@@ -98,6 +110,14 @@ class Substitute(_Spec):
     pattern: Pattern
     replacement: str
     times: Times = (1, 3)
+
+    @model_validator(mode="after")
+    def _groups(self) -> "Substitute":
+        try:
+            re.compile(self.pattern).sub(self.replacement, "")
+        except (re.error, IndexError) as error:
+            raise ValueError(f"{self.replacement!r} cannot replace {self.pattern!r}: {error}") from error
+        return self
 
 
 class Repeat(_Spec):

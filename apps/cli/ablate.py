@@ -1,5 +1,6 @@
 """`biasscope ablate`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from rich.console import Console
 
 from ...runs.analyses.ablation import ablate as run_ablation
 from ...runs.analyses.ablation import plan_ablation
-from ...runs.analyses.ablation_table import ablation_markdown
+from ...runs.analyses.ablation_table import ablation_text
 from .live import live
 from .options import AsJson, OwnWorkspace
 
@@ -38,8 +39,9 @@ def ablate(
 
     with live(notes) as listener:
         found, files = run_ablation(plan, listener=listener, starting=starting)
-    typer.echo(found.model_dump_json(indent=2) if as_json else ablation_markdown(found))
+    typer.echo(found.model_dump_json(indent=2) if as_json else ablation_text(found))
     notes.print(f"table: {files['markdown']}")
+    notes.print(f"for analyse, report and library of its runs: -w {shlex.quote(str(plan.folder))}")
     if any(v.state == "budget" for v in found.variants):
         notes.print("inconclusive: a variant reached its budget; give more with --set budget.calls=N, and run again")
         raise typer.Exit(4)

@@ -79,6 +79,12 @@ def show(
         say(Text("writes, for instance: " + " / ".join(feature.examples)))
     say(Text(f"\nbefore ({feature.measure(_SAMPLE):.3g}):\n{_SAMPLE}"))
     say(Text(f"\nafter ({feature.measure(edited):.3g}):\n{edited}"))
+    if feature.measure(edited) <= feature.measure(_SAMPLE):
+        say(
+            Text(
+                "\nThis edit does not raise the feature's own measure, so a test by this edit would say nothing of it."
+            )
+        )
 
 
 @app.command()

@@ -11,12 +11,16 @@ import yaml
 
 from ...core.errors import LibraryError
 from .feature import Feature
+from .guarded import guarded
 from .measures import MEASURES, pattern_measure, phrase_measure
 from .spec import UNITS, FeatureSpec, read_specs
 from .templates import fill, write_templates
 from .writers import WRITERS
 
 _FOLDER = Path(__file__).parent
+PACKAGED = "lexicon"
+PATIENCE = 10.0
+"""Seconds that a pattern of the user's may take on one text."""
 FILES = ("layout", "evidence", "provenance", "social", "tone", "discourse")
 
 
@@ -35,7 +39,7 @@ def user_features(path: Path) -> dict[str, Feature]:
     """Features from a YAML file (as in this folder) or a Python module that holds `FEATURES`, a list of Feature.
 
     A Python module is run. Raises LibraryError naming file, feature and field for what cannot be read, for a name given
-    twice and for one that the lexicon has.
+    twice and for one that the lexicon has. So do the features when a function of theirs fails.
     """
     try:
         if path.suffix in (".yaml", ".yml"):
@@ -55,10 +59,10 @@ def user_features(path: Path) -> dict[str, Feature]:
     for number, feature in enumerate(features):
         if feature.name in known or any(other.name == feature.name for other in features[:number]):
             raise LibraryError(f"{path}: the feature name {feature.name!r} is taken: choose another")
-    return {feature.name: feature for feature in features}
+    return {feature.name: guarded(feature) for feature in features}
 
 
-def as_feature(spec: FeatureSpec, source: str = "lexicon") -> Feature:
+def as_feature(spec: FeatureSpec, source: str = PACKAGED) -> Feature:
     """The feature that a specification describes; LibraryError for a measure or writer that is not there."""
     for field, name, there in (("measured_as", spec.measured_as, MEASURES), ("written_as", spec.written_as, WRITERS)):
         if name and name not in there:
@@ -69,7 +73,7 @@ def as_feature(spec: FeatureSpec, source: str = "lexicon") -> Feature:
     elif spec.phrases:
         measure = phrase_measure(spec.phrases, per_words)
     else:
-        measure = pattern_measure(spec.pattern, per_words)
+        measure = pattern_measure(spec.pattern, per_words, None if source == PACKAGED else PATIENCE)
     shown = () if spec.written_as else spec.write.openings or spec.write.endings or spec.write.templates
     return Feature(
         name=spec.name,
@@ -109,7 +113,7 @@ def _from_module(path: Path) -> list[Feature]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise LibraryError(f"{path}: stops with {type(error).__name__}: {error}") from error
     found = getattr(module, "FEATURES", None)
     if not isinstance(found, Iterable) or isinstance(found, str):

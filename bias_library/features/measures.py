@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+import regex
+
 from .anatomy import anatomy, word_count
 from .feature import Measure
 from .topics import topic_words
@@ -33,13 +35,13 @@ def phrase_measure(phrases: Iterable[str], per_words: bool) -> Measure:
     return measure
 
 
-def pattern_measure(pattern: str, per_words: bool) -> Measure:
-    """Counts matches of a regular expression in the prose."""
-    compiled = re.compile(pattern)
+def pattern_measure(pattern: str, per_words: bool, patience: float | None = None) -> Measure:
+    """Counts matches of a regular expression in the prose; TimeoutError where that takes over `patience` seconds."""
+    compiled = regex.compile(pattern)
 
     def measure(text: str, question: str = "") -> float:
         form = anatomy(text)
-        count = _matches(compiled, form.prose)
+        count = sum(1 for _ in compiled.finditer(form.prose, timeout=patience))
         return rate(count, form.words) if per_words else float(count)
 
     return measure

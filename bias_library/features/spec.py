@@ -3,6 +3,7 @@
 import re
 from typing import Any, Literal
 
+import regex
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ...core.errors import LibraryError
@@ -59,8 +60,8 @@ class FeatureSpec(BaseModel):
     @classmethod
     def _compiles(cls, pattern: str) -> str:
         try:
-            re.compile(pattern)
-        except re.error as error:
+            regex.compile(pattern)
+        except regex.error as error:
             raise ValueError(f"not a regular expression: {error}") from error
         return pattern
 

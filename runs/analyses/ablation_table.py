@@ -1,11 +1,12 @@
 """The table of an ablation as a value, and its files."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from ...core.errors import StoreError
-from ...core.visible import markdown, percent, span, table
+from ...core.visible import markdown, one_line, percent, span, table
 
 
 class Figures(BaseModel):
@@ -82,26 +83,35 @@ def write_ablation(found: Ablation, folder: Path) -> dict[str, Path]:
 
 def ablation_markdown(found: Ablation) -> str:
     """Tables 2, 3, 4 and 7 in one: biases, and error rates by domain in percent with 95 % intervals."""
+    return _page(found, markdown)
+
+
+def ablation_text(found: Ablation) -> str:
+    """The same page to be read as it is, in a terminal: cleaned, without Markdown's escapes."""
+    return _page(found, one_line)
+
+
+def _page(found: Ablation, cell: Callable[[str, int], str]) -> str:
     domains = list(dict.fromkeys(e.domain for v in found.variants for e in v.errors if e.domain != "overall"))
     shown = [*domains, "overall"] if len(domains) > 1 else ["overall"]
-    columns = ("Variant", "Answers", "Validated", "Confirmed", *(markdown(d, 60).capitalize() for d in shown))
+    columns = ("Variant", "Answers", "Validated", "Confirmed", *(cell(d, 60).capitalize() for d in shown))
     rows = []
     for v in found.variants:
         errors = {e.domain: e for e in v.errors}
-        name = markdown(v.variant, 120) + ("" if v.state == "finished" else f" ({markdown(v.state)})")
+        name = cell(v.variant, 120) + ("" if v.state == "finished" else f" ({cell(v.state, 120)})")
         original = [_figures(errors[d].original if d in errors else None) for d in shown]
         perturbed = [_figures(errors[d].perturbed if d in errors else None) for d in shown]
         rows.append((name, "original", "–", "–", *original))
         confirmed = "–" if v.confirmed is None else str(v.confirmed)
         rows.append((name, "perturbed", str(v.validated), confirmed, *perturbed))
-    notes = [f"Ablation over {markdown(found.over)}: error rates in %, [95 % interval].\n"]
+    notes = [f"Ablation over {cell(found.over, 120)}: error rates in %, [95 % interval].\n"]
     if any(v.measured_on == "all" for v in found.variants):
         notes.append(
             "Some rates include the pairs that selected the biases, where they are too high: "
-            f"{'; '.join(markdown(v.variant, 120) for v in found.variants if v.measured_on == 'all')}.\n"
+            f"{'; '.join(cell(v.variant, 120) for v in found.variants if v.measured_on == 'all')}.\n"
         )
     spent = [
-        (markdown(v.variant, 120), markdown(v.run), v.state, str(v.calls), str(v.cached_calls)) for v in found.variants
+        (cell(v.variant, 120), cell(v.run, 120), v.state, str(v.calls), str(v.cached_calls)) for v in found.variants
     ]
     cost = table(("Variant", "Run", "State", "Calls paid", "Calls shared"), spent, text=3)
     return "\n".join([*notes, table(columns, rows, text=2), cost])

@@ -77,6 +77,7 @@ def test_errors_name_file_feature_and_field(tmp_path, change, message):
         ("FEATURES = [3]", "FEATURES holds 3"),
         ("1 / 0", "stops with ZeroDivisionError"),
         ("def (", "stops with SyntaxError"),
+        ("raise SystemExit(3)", "stops with SystemExit: 3"),
     ],
 )
 def test_module_errors(tmp_path, source, message):
@@ -84,6 +85,36 @@ def test_module_errors(tmp_path, source, message):
     path.write_text(source)
     with pytest.raises(LibraryError, match=message):
         user_features(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "called", "message"),
+    [
+        (('float(text.count("*"))', "1 / 0"), "measure", "measure: stops with ZeroDivisionError"),
+        (('float(text.count("*"))', "text"), "measure", "measure: must give a finite number, got 'x'"),
+        (('float(text.count("*"))', "float('nan')"), "measure", "measure: must give a finite number, got nan"),
+        (('"***" + text', "3 + text"), "write", "write: stops with TypeError"),
+        (('"***" + text', "exit()"), "write", "write: stops with SystemExit"),
+        (('"***" + text', "None"), "write", "write: must give a text, got None"),
+    ],
+)
+def test_functions_that_fail_are_named(tmp_path, change, called, message):
+    path = tmp_path / "own.py"
+    assert change[0] in MODULE
+    path.write_text(MODULE.replace(*change))
+    [feature] = user_features(path).values()
+    with pytest.raises(LibraryError) as caught:
+        feature.measure("x") if called == "measure" else feature.write("x", random.Random(0))
+    assert str(caught.value).startswith(f"{path}: feature 'stars', {message}")
+
+
+def test_a_pattern_that_never_ends_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("biasscope.bias_library.features.lexicon.PATIENCE", 0.05)
+    path = tmp_path / "own.yaml"
+    path.write_text(GOOD.replace('phrases: [harbour, sail*, "at sea"]', "pattern: '(a|aa)+$'"))
+    [feature] = user_features(path).values()
+    with pytest.raises(LibraryError, match="feature 'nautical', measure: too slow on a text of 81 characters"):
+        feature.measure("a" * 80 + "b")
 
 
 def test_unreadable_files(tmp_path):

@@ -1,10 +1,12 @@
 import json
 
 import pytest
+from biasscope.apps.cli.main import app
 from biasscope.core.errors import ConfigError
 from biasscope.runs.analyses.ablation import ablate, plan_ablation
 from biasscope.runs.analyses.axis import parse_axis
 from biasscope.runs.config import load_config
+from typer.testing import CliRunner
 
 FEW = ("validation.max_pairs=8", "validation.manipulation_checks=0", "validation.retests=0")
 
@@ -26,6 +28,10 @@ def test_variants_share_calls_and_finished_ones_are_not_run_again(config_file):
         starting=lambda name, done: heard.append((name, done)),
     )
     assert again == found
+    shared = [word for setting in FEW for word in ("--set", setting)]
+    shown = CliRunner().invoke(app, ["ablate", str(config_file), "--over", "deeper_explain", "--name", "de", *shared])
+    assert "Ablation over discovery.deeper_explain:" in shown.stdout and "\\" not in shown.stdout
+    assert f"-w {plan.folder}" in shown.stderr
     assert [done for _, done in heard] == [False, False, True, True]
     with pytest.raises(ConfigError, match="begun with another validation"):
         plan_ablation(config_file, "deeper_explain", name="de", settings=(*FEW, "validation.alpha=0.1"))
