@@ -12,7 +12,7 @@ NOW := $(shell date +%Y-%m-%d-%H%M%S)
 FIRST := quickstart-$(NOW)-relevance
 SECOND := quickstart-$(NOW)-smollm2
 
-.PHONY: quickstart test test-train check lint types imports clean
+.PHONY: quickstart test test-browser test-train check lint types imports clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +46,9 @@ test: $(VENV)/.dev
 
 # What `make test` skips where the extra `train` is not installed.
 TRAINED := tests/training tests/agents/engines/test_reward.py tests/agents/engines/test_pretrained.py
+test-browser: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow tests/apps/web
+
 test-train: $(VENV)/.train
 	$(BIN)/python -m pytest -n auto $(TRAINED)
 

@@ -59,6 +59,13 @@ RUNS = {
 expect.set_options(timeout=PATIENCE)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A browser takes minutes where others take seconds: `make test-browser` runs these."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.slow)
+
+
 def apart(work, *args, **options):
     """`work(...)` in a thread of its own: Playwright's loop runs in this one, and there can be no second."""
     with ThreadPoolExecutor(1) as pool:

@@ -15,6 +15,7 @@ from biasscope.core.records import (
     bias_arm,
 )
 from biasscope.runs.analyses.e_path import e_path
+from biasscope.runs.report.controls import control_lines
 from biasscope.runs.report.svg import WIDE
 from playwright.sync_api import expect
 
@@ -102,7 +103,7 @@ def test_controls_same_effect_and_where_it_comes_from(app, rows, visit):
     page = visit(f"{app.url}/runs/first/biases/{found.into}")
     validation = decisive(rows[Validation])[found.into]
     controls = page.locator("section[aria-labelledby=h-controls] tbody tr")
-    expect(controls).to_have_count(len(validation.controls))
+    expect(controls).to_have_count(len(control_lines(validation.controls)))
     expect(page.locator("#same-effect")).to_contain_text("flip")
     expect(page.locator("#same-effect a", has_text="Biases that flip")).to_have_count(0)
     graph = page.locator("svg.graph")
