@@ -42,7 +42,8 @@ _EFFECT = ("effect", "low", "high", "n")
 
 def _effect(value: Mapping[str, Any], where: str) -> str:
     interval = f"{points(value['low'])} to {points(value['high'])}"
-    goes = "the effect goes away" if value.get("gone") else "the effect stays"
+    stays = "the effect stays" if value["low"] > 0 else "too little to say whether the effect stays"
+    goes = "the effect goes away" if value.get("gone") else stays
     return f"{points(value['effect'])} points ({interval}, n = {value['n']}) {where}: {goes}"
 
 

@@ -31,6 +31,11 @@ def test_the_controls_of_a_test_are_sentences():
     }
 
 
+def test_a_control_that_neither_keeps_nor_removes_the_effect_says_so():
+    few = said({"truncated": LENGTH | {"n": 46, "effect": -4.3, "low": -15.8, "high": 5.9, "gone": False}})
+    assert few["truncated"].endswith("the original's length: too little to say whether the effect stays")
+
+
 def test_what_is_missing_or_of_another_kind_is_shown_as_it_is():
     controls = {
         "manipulation_n": 0,
