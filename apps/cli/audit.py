@@ -26,7 +26,7 @@ from ...runs.folder import RunFolder
 from ...runs.jobs import JobOutcome, Listener
 from .live import live
 from .options import OwnWorkspace, Settings
-from .starting import say, say_safely, start
+from .starting import result_of, say_safely, start
 
 app = typer.Typer(help="Controlled audits of a judge.", no_args_is_help=True)
 C = TypeVar("C", bound=JobConfig)
@@ -165,24 +165,18 @@ def _start(config: C, run: Callable[[RunFolder, Listener], JobOutcome[R]]) -> Jo
 
 
 def _show_taxonomy(outcome: JobOutcome[TaxonomyReport]) -> None:
-    report = outcome.result
-    if report is not None:
-        page = taxonomy_page(report)
-        keep = ("Bias", "Pairs", "BSR", "Drop, points", "Harms / repairs", "p corrected")
-        _show(
-            outcome, page.title, page.sentences, list(taxonomy_warnings(report.result)), bias_table(report.result), keep
-        )
-    _ended(outcome)
+    report = result_of(outcome, Console())
+    page = taxonomy_page(report)
+    keep = ("Bias", "Pairs", "BSR", "Drop, points", "Harms / repairs", "p corrected")
+    _show(outcome, page.title, page.sentences, list(taxonomy_warnings(report.result)), bias_table(report.result), keep)
 
 
 def _show_self_preference(outcome: JobOutcome[SelfPreferenceReport]) -> None:
-    report = outcome.result
-    if report is not None:
-        page = self_preference_page(report)
-        found = estimates_table(report.result)
-        warnings = list(self_preference_warnings(report.result))
-        _show(outcome, page.title, page.sentences, warnings, found, ("Estimate", "Value", "95 % interval", "Prompts"))
-    _ended(outcome)
+    report = result_of(outcome, Console())
+    page = self_preference_page(report)
+    found = estimates_table(report.result)
+    warnings = list(self_preference_warnings(report.result))
+    _show(outcome, page.title, page.sentences, warnings, found, ("Estimate", "Value", "95 % interval", "Prompts"))
 
 
 def _show(
@@ -203,9 +197,3 @@ def _show(
     console.print(shown)
     for line in (*sentences, *(f"note: {w}" for w in warnings), f"report: {outcome.folder.path / 'report.html'}"):
         say_safely(console, line)
-
-
-def _ended(outcome: JobOutcome[Any]) -> None:
-    if outcome.state == "budget":
-        say(Console(), f"inconclusive: {outcome.reason}")
-        raise typer.Exit(4)

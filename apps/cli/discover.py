@@ -10,7 +10,6 @@ from ...core.errors import ConfigError
 from ...runs.config import ProposalsConfig, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
-from ...runs.kinds import KINDS
 from ...runs.launch import Approval, Outcome, run
 from .lazy import load
 from .live import live
@@ -33,6 +32,8 @@ CONTINUE = {
     "self-preference": ".audit:continue_self_preference",
 }
 """How `resume` goes on with jobs of other kinds."""
+KINDS = "...runs.kinds:KINDS"
+"""Their configurations, which a discovery need not wait for."""
 Source = Annotated[str | None, typer.Option(metavar="SOURCE", help="File, hub data set or `builtin`.")]
 
 
@@ -150,7 +151,7 @@ def resume(
         if folder.kind not in CONTINUE:
             raise ConfigError(f"{folder.config}: kind {folder.kind!r} is none of {', '.join(['discover', *CONTINUE])}")
         with locked(folder):
-            change(folder, set_ or (), kind=KINDS[folder.kind])
+            change(folder, set_ or (), kind=load(KINDS)[folder.kind])
         load(CONTINUE[folder.kind])(folder)
         return
     approval = None

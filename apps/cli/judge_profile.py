@@ -15,7 +15,7 @@ from ...runs.config import load_config
 from ...runs.folder import RunFolder
 from .live import live
 from .options import AsJson, OwnWorkspace, Settings
-from .starting import say_safely, start
+from .starting import result_of, say_safely, start
 
 
 def profile_judge(
@@ -61,12 +61,10 @@ def continue_profile(folder: RunFolder) -> None:
 def _drive(folder: RunFolder, console: Console, as_json: bool) -> None:
     with live(console) as listener:
         outcome = run_profile(folder, listener)
-    if outcome.result is None:
-        say_safely(console, f"inconclusive: {outcome.reason}")
-        raise typer.Exit(4)
+    found = result_of(outcome, console)
     if as_json:
-        typer.echo(outcome.result.model_dump_json(indent=2))
+        typer.echo(found.model_dump_json(indent=2))
     else:
-        console.print(Markdown(page_md(profile_page(outcome.result))))
+        console.print(Markdown(page_md(profile_page(found))))
     for ending in ("html", "md", "json"):
         say_safely(console, f"{NAME}.{ending}: {folder.path / f'{NAME}.{ending}'}")

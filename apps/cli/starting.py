@@ -1,15 +1,16 @@
-"""Begin a job from its configuration, and say so."""
+"""Begin a job from its configuration, say so, and say when it stopped short."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
+import typer
 from rich.console import Console
 
 from ...core.errors import UserError
 from ...core.visible import one_line
 from ...runs.config import JobConfig
 from ...runs.folder import RunFolder
-from ...runs.jobs import create, forget_unstarted, settle_models
+from ...runs.jobs import JobOutcome, create, forget_unstarted, settle_models
 
 R = TypeVar("R")
 
@@ -26,6 +27,14 @@ def start(config: JobConfig, console: Console, work: Callable[[RunFolder], R]) -
     except UserError:
         forget_unstarted(folder)
         raise
+
+
+def result_of(outcome: JobOutcome[R], console: Console) -> R:
+    """The result; a job whose budget is spent has none, says so and ends the command with exit code 4."""
+    if outcome.result is None:
+        say_safely(console, f"inconclusive: {outcome.reason}")
+        raise typer.Exit(4)
+    return outcome.result
 
 
 def say(console: Console, text: str) -> None:
