@@ -1,7 +1,8 @@
 """The library page: every bias with its figures, filters, order, search by words and by meaning."""
 
+import numpy as np
 import pytest
-from biasscope.bias_library.bias import make_bias
+from biasscope.bias_library.bias import bias_text, make_bias
 from biasscope.bias_library.diff import decisive
 from biasscope.bias_library.events import Stamp, add
 from biasscope.bias_library.library import append_now, load_library
@@ -84,16 +85,25 @@ def test_search_by_words(page):
     expect(page.get_by_text("No bias fits")).to_be_visible()
 
 
-def test_search_by_meaning_puts_the_nearest_first(page):
-    """The run's own embedder (the planted world's endpoint) gives the query's vector."""
+def test_search_by_meaning_puts_the_nearest_first(page, easy):
+    """The run's own embedder (the planted world's endpoint) gives the vectors; the order is that of their cosines."""
     target = next(entry for entry in page.library if entry.bias.origin == "discovered" and not entry.merged_into)
+
+    def vector(text):
+        found = np.array(easy.embeddings({"input": [text]})["data"][0]["embedding"])
+        return found / np.linalg.norm(found)
+
+    asked = vector(target.bias.definition)
+    cosines = {e.bias.id: vector(bias_text(e.bias.name, e.bias.definition)) @ asked for e in page.library}
     page.select_option("[name=by]", "meaning")
     page.fill("#q", target.bias.definition)
     expect(page.get_by_text("the nearest in meaning first")).to_be_visible()
-    expect(page.locator(NAMES).first).to_have_text(target.bias.name)
+    shown = page.locator(NAMES).evaluate_all("links => links.map(a => a.href.split('/').pop())")
+    assert cosines[shown[0]] == pytest.approx(max(cosines.values()), abs=1e-4)
+    assert [cosines[i] for i in shown] == pytest.approx(sorted(cosines.values(), reverse=True)[: len(shown)], abs=1e-4)
     nearness = [float(t.split()[0]) for t in page.locator("td .sub", has_text="near").all_inner_texts()]
-    assert nearness == sorted(nearness, reverse=True)
-    assert nearness[0] > 0.5
+    assert nearness == pytest.approx([cosines[i] for i in shown], abs=0.006)
+    assert nearness[0] > nearness[-1]
 
 
 def test_without_its_embedder_a_search_by_meaning_says_why_and_searches_words(serve, visit, run_with, tmp_path):
