@@ -43,15 +43,17 @@ class Writer:
                 stop = item is None
                 if item is not None:
                     batch.append(item)
+            # Rows whose writer was cancelled meanwhile, by Ctrl-C say, are written like all others: they are paid for.
+            heard = [future for *_, future in batch if future.set_running_or_notify_cancel()]
             try:
                 with as_store_error(self.url), self._engine.begin() as connection:
                     for table, rows, replace in _grouped(batch):
                         connection.execute(self._statement(table, replace), rows)
             except BaseException as error:
-                for *_, future in batch:
+                for future in heard:
                     future.set_exception(error)
             else:
-                for *_, future in batch:
+                for future in heard:
                     future.set_result(None)
             if stop:
                 return

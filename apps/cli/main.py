@@ -39,6 +39,8 @@ COMMANDS = {
     "dpo": Entry(".dpo:app", "DPO data from validated biases."),
     "train": Entry(".train:app", "Train judges and scorers (extra `train`)."),
 }
+_INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
 app = typer.Typer(
     name="biasscope",
     cls=lazy(COMMANDS),
@@ -65,6 +67,7 @@ def main() -> None:
         said = " ".join(visible(str(error)).split())
         Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {said}")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        Console(stderr=True).print("biasscope: stopped; what was paid for is kept")
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == _INTERRUPTED:
+            Console(stderr=True).print("biasscope: stopped; what was paid for is kept")
+        raise

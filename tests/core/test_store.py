@@ -41,6 +41,16 @@ async def test_many_writers_at_once_lose_nothing(store):
     assert store.count(PreferencePair) == 2000
 
 
+async def test_a_cancelled_writer_leaves_its_rows_and_a_store_that_goes_on(store):
+    tasks = [asyncio.create_task(store.write(pair(k))) for k in range(500)]
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await store.write(pair(500))
+    assert store.count(PreferencePair) == 501
+
+
 async def test_select_by_columns(store):
     rows = [
         Judgment(id=f"j{k}", run_id="r", pair_id=f"p{k}", arm=arm, order="chosen_first", verdict="chosen", judge="m")

@@ -164,3 +164,23 @@ def test_a_decision_stands_when_the_process_dies_after_it_was_recorded(easy, sma
     for bias_id in outcome.waiting_for:
         assert [e.author for e in library.history(bias_id) if e.kind == "status"] == ["Ada"]
         assert library.entries[bias_id].status == "valid"
+
+
+def test_ctrl_c_ends_in_one_line_and_keeps_what_was_paid_for(easy, small_data, tmp_path):
+    with FaultyWorld(easy) as server:
+        values = settings(small_data, tmp_path / "w", server.url, **LIGHT)
+        config, folder = write_config(tmp_path / "run.yaml", values), RunFolder(tmp_path / "w" / "trial")
+        # A child of a process in the background is born deaf to Ctrl-C.
+        hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        command = (sys.executable, "-c", hear + COMMAND[-1], "discover", str(config))
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while child.poll() is None and len(server.asked) < 30:
+            time.sleep(0.002)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+        assert (child.returncode, err) == (130, "biasscope: stopped; what was paid for is kept\n")
+        assert out.endswith(f"stopped: `biasscope resume {folder.path.resolve()}` goes on\n")
+        assert state_of(folder)[0] == "stopped"
+        assert run(folder).state == "finished"
+        again = [n for n in server.asked.values() if n > 1]
+    assert len(again) <= 16  # those in flight
