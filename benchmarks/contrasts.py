@@ -25,6 +25,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 
+import kept
 import numpy as np
 from biasscope.agents.contrasts import Profiles, Seen, between, find, within
 from biasscope.agents.rules_teacher import RulesTeacher
@@ -241,10 +242,7 @@ def main() -> None:
 
 def all_runs(jobs, workers, keep):
     """One for each job, those in the file `keep` taken from there."""
-    known = {}
-    if keep and keep.is_file():
-        lines = [json.loads(line) for line in keep.read_text(encoding="utf-8").splitlines()]
-        known = {(r["seed"], r["n"], r["mode"], r["lexicon"]): r for r in lines}
+    known = {(r["seed"], r["n"], r["mode"], r["lexicon"]): r for r in kept.read(keep)}
     with ProcessPoolExecutor(workers) as pool:
         # Small ones first: a benchmark that is stopped has something whole.
         left = sorted((job for job in jobs if job not in known), key=lambda job: job[1])
@@ -252,9 +250,7 @@ def all_runs(jobs, workers, keep):
         for future in as_completed(waiting):
             run = future.result()
             known[run["seed"], run["n"], run["mode"], run["lexicon"]] = run
-            if keep:
-                with keep.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(run) + "\n")
+            kept.add(keep, run)
     return [known[job] for job in jobs]
 
 

@@ -1,6 +1,5 @@
 """The configuration of a run: one YAML file, or the same keys on the command line."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,8 +21,10 @@ from ..agents.opening import JudgeSpec, TeacherSpec
 from ..core.database import store_url
 from ..core.errors import ConfigError
 from ..core.mistakes import mistakes, short
+from ..core.yaml_text import read_yaml
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, ContrastSettings, LoopSettings
+from .folder import default_workspace
 
 
 def _reference(value: Any) -> Any:
@@ -38,11 +39,6 @@ ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
 JudgeField = JudgeSpec
 TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
-
-
-def default_workspace() -> Path:
-    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
-    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
 
 
 class BudgetSettings(BaseModel):
@@ -236,9 +232,11 @@ def _set(values: dict[str, Any], settings: Sequence[str]) -> None:
         if not equals or not key:
             raise ConfigError(f"--set {setting!r}: write it as key=value, for example --set discovery.iterations=2")
         try:
-            _put(values, key, yaml.safe_load(text))
-        except yaml.YAMLError:
-            raise ConfigError(f"--set {setting!r}: the value is not YAML; put it in quotes") from None
+            value = read_yaml(text)
+        except ValueError as error:
+            said = f"--set {setting!r}: {error} (a text that YAML reads as something else goes in quotes)"
+            raise ConfigError(said) from None
+        _put(values, key, value)
 
 
 def _checked(values: dict[str, Any], kind: type[C], where: str) -> C:
@@ -260,15 +258,15 @@ def dump_config(config: JobConfig) -> str:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text; a configuration is a YAML file") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"line {mark.line + 1}: " if mark else ""
-        raise ConfigError(f"{path}: {line}is not YAML: {getattr(error, 'problem', error)}") from None
+    try:
+        values = read_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from None
     if values is None:
         raise ConfigError(f"{path}: is empty; a configuration is a mapping such as 'judge: openai:...'")
     if not isinstance(values, dict):

@@ -2,7 +2,9 @@
 
 import fcntl
 import functools
+import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,11 @@ import yaml
 from ..core.errors import ConfigError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def default_workspace() -> Path:
+    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
+    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,12 @@ class RunFolder:
     def kind(self) -> str:
         """What kind of job it is: `discover`, or the name of an audit or builder."""
         return str(self._values.get("kind") or "discover")
+
+    @property
+    def resume_command(self) -> str:
+        """What goes on with it from here: by name where the workspace needs no flag, else by folder."""
+        inside = self.path.parent.resolve() == default_workspace().resolve()
+        return f"biasscope resume {shlex.quote(self.run_id if inside else str(self.path))}"
 
     @property
     def config(self) -> Path:

@@ -51,7 +51,7 @@ def create(config: JobConfig) -> RunFolder:
     folder = RunFolder((config.workspace / name).resolve())
     if not drawn and folder.config.exists():
         raise ConfigError(
-            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `biasscope resume {name}` or "
+            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `{folder.resume_command}` or "
             "choose another --name"
         )
     if config.store:

@@ -3,17 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from ..core.errors import ConfigError
 from ..core.mistakes import mistakes
+from ..core.yaml_text import read_yaml
 from .compiled import Compiled
 from .replies import embeddings, reply
 from .spec import WorldSpec
 
 WORLDS = Path(__file__).parent / "worlds"
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class World(Compiled):
@@ -70,9 +69,15 @@ def _read(path: str | Path, seen: tuple[Path, ...]) -> tuple[Path, dict[str, Any
     if file.resolve() in seen:
         raise ConfigError(f"{file}: extends itself; take `extends` out of one of the files")
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 (a safe loader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{file}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: is not UTF-8 text; a world is a YAML file") from error
+    try:
+        content = read_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{file}: a world is a mapping with `name` and `features`, got {type(content).__name__}")
     base = content.pop("extends", None)

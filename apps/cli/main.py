@@ -66,5 +66,5 @@ def main() -> None:
         Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {said}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        Console(stderr=True).print("biasscope: stopped; what was paid for is kept: `biasscope resume latest` goes on")
+        Console(stderr=True).print("biasscope: stopped; what was paid for is kept")
         sys.exit(130)

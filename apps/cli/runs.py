@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ...core.errors import BiasScopeError, ConfigError
 from ...core.progress import stage_words
+from ...core.visible import one_line
 from ...runs.folder import RunFolder, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import write_report
@@ -21,7 +22,7 @@ from ...runs.state import RunState, state_of
 from .lazy import load
 from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
-from .starting import say_safely
+from .starting import goes_on, how_to_decide, say_safely
 from .summary import show_report
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
@@ -120,8 +121,12 @@ def _read_state(folder: RunFolder) -> RunState:
 
 def _status_text(folder: RunFolder) -> Text:
     state = _read_state(folder)
-    lines = [f"{state.run}: {state.state}" + (f" ({state.reason})" if state.reason else "")]
+    lines = [f"{state.run}: {state.state}" + (f" ({one_line(state.reason, 2000)})" if state.reason else "")]
     if state.total:
         lines.append(f"{stage_words(state.stage, state.iteration)}: {state.done:,} of {state.total:,}")
     lines.append(notes_line(state.counts, state.failures, state.spent))
+    if state.state in ("stopped", "inconclusive"):
+        lines.append(goes_on(folder))
+    elif state.state == "waiting":
+        lines.append(how_to_decide(folder))
     return Text("\n".join(lines))

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-
-import yaml
+from typing import Any
 
 from ...core.errors import LibraryError
+from ...core.yaml_text import read_yaml
 from .feature import Feature
 from .guarded import guarded
 from .measures import MEASURES, pattern_measure, phrase_measure
@@ -43,8 +43,7 @@ def user_features(path: Path) -> dict[str, Feature]:
     """
     try:
         if path.suffix in (".yaml", ".yml"):
-            specs = read_specs(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))
-            features = [as_feature(spec, str(path)) for spec in specs]
+            features = [as_feature(spec, str(path)) for spec in read_specs(_rows(path), str(path))]
         elif path.suffix == ".py":
             features = [replace(feature, source=str(path)) for feature in _from_module(path)]
         else:
@@ -53,13 +52,19 @@ def user_features(path: Path) -> dict[str, Feature]:
             )
     except (OSError, UnicodeDecodeError) as error:
         raise LibraryError(f"{path}: cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise LibraryError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
     known = load_features()
     for number, feature in enumerate(features):
         if feature.name in known or any(other.name == feature.name for other in features[:number]):
             raise LibraryError(f"{path}: the feature name {feature.name!r} is taken: choose another")
     return {feature.name: guarded(feature) for feature in features}
+
+
+def _rows(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    try:
+        return read_yaml(text)
+    except ValueError as error:
+        raise LibraryError(f"{path}: {error}") from error
 
 
 def as_feature(spec: FeatureSpec, source: str = PACKAGED) -> Feature:
@@ -99,8 +104,7 @@ _ASKED = "Why does the moon draw water towards the shore?"
 def _packaged() -> tuple[tuple[str, Feature], ...]:
     features: list[Feature] = []
     for name in FILES:
-        rows = yaml.safe_load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
-        features += [as_feature(spec) for spec in read_specs(rows, f"{name}.yaml")]
+        features += [as_feature(spec) for spec in read_specs(_rows(_FOLDER / f"{name}.yaml"), f"{name}.yaml")]
     return tuple((feature.name, feature) for feature in features)
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ...core.errors import ConfigError
 from ...core.ids import content_id
+from ...core.yaml_text import read_yaml
 from ...data.sources import load
 from ..config import RunConfig
 
@@ -61,8 +61,8 @@ def parse_axis(text: str, config: RunConfig) -> Axis:
 
 def _values(key: str, listed: str) -> list[Any]:
     try:
-        found = yaml.safe_load(f"[{listed}]")
-    except yaml.YAMLError:
+        found = read_yaml(f"[{listed}]")
+    except ValueError:
         raise ConfigError(f"--over {key}={listed}: is no list of values; separate them by commas, {_EXAMPLE}") from None
     return list(found)
 

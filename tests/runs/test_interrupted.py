@@ -69,6 +69,9 @@ def test_a_killed_run_has_its_failures_once(easy, small_data, tmp_path):
             assert child.poll() is None
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
+        said = cli("status", folder.path)
+        assert (said.returncode, said.stdout.splitlines()[0]) == (0, "trial: stopped"), said.stderr
+        assert f"`biasscope resume {folder.path}` goes on" in said.stdout.replace("\n", "")
         done = cli("resume", folder.path)
         assert done.returncode == 0, done.stderr
         again = server.asked.copy()
@@ -104,6 +107,7 @@ def test_a_broken_machine_is_named_by_the_runs_state(easy, small_data, tmp_path)
         assert done.stderr.count("\n") == 1
         assert "not found, status 404" in done.stderr
         folder = RunFolder(tmp_path / "w" / "trial")
+        assert f"stopped: `biasscope resume {folder.path.resolve()}` goes on" in done.stdout
         state, reason = state_of(folder)
         assert state == "stopped"
         assert "not found, status 404" in reason
