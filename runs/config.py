@@ -1,6 +1,5 @@
 """The configuration of a run: one YAML file, or the same keys on the command line."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from ..core.mistakes import mistakes, short
 from ..core.yaml_text import read_yaml
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, ContrastSettings, LoopSettings
+from .folder import default_workspace
 
 
 def _reference(value: Any) -> Any:
@@ -39,11 +39,6 @@ ModelField = Annotated[ModelSpec, BeforeValidator(_reference)]
 JudgeField = JudgeSpec
 TeacherField = Annotated[TeacherSpec, BeforeValidator(_reference)]
 SourceField = Annotated[SourceSpec, BeforeValidator(_source)]
-
-
-def default_workspace() -> Path:
-    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
-    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
 
 
 class BudgetSettings(BaseModel):

@@ -2,7 +2,9 @@
 
 import fcntl
 import functools
+import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +66,10 @@ class RunFolder:
         """Held by the process that drives the run."""
         return self.path / "run.lock"
 
+    def to_type(self, command: str, more: str = "") -> str:
+        """A command on this run, such as `resume`, for a person to type; `more` comes after the run's name."""
+        return to_type(f"{command} {self.run_id}{f' {more}' if more else ''}", self.path.parent)
+
     def is_running(self) -> bool:
         """Whether a live process drives the run."""
         if not self.lock.exists():
@@ -74,6 +80,17 @@ class RunFolder:
             except BlockingIOError:
                 return True
         return False
+
+
+def to_type(command: str, workspace: Path) -> str:
+    """A command of ours for a person to type, with the workspace when the command would look elsewhere by itself."""
+    elsewhere = workspace.resolve() != default_workspace().resolve()
+    return f"`biasscope {command}{f' -w {shlex.quote(str(workspace))}' if elsewhere else ''}`"
+
+
+def default_workspace() -> Path:
+    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
+    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
 
 
 def check_name(name: str) -> str:

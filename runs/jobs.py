@@ -37,6 +37,8 @@ from .folder import RunFolder, check_name
 from .manifest import check_unchanged, manifest
 
 _LOCK_TRIES = 10
+interrupted: list[RunFolder] = []
+"""Jobs that this process was stopped in, for what it says on its way out: an interrupt carries nothing."""
 
 Listener = Callable[[Progress], None]
 State = Literal["finished", "budget", "waiting"]
@@ -51,8 +53,8 @@ def create(config: JobConfig) -> RunFolder:
     folder = RunFolder((config.workspace / name).resolve())
     if not drawn and folder.config.exists():
         raise ConfigError(
-            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `biasscope resume {name}` or "
-            "choose another --name"
+            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with {folder.to_type('resume')} "
+            "or choose another --name"
         )
     if config.store:
         with contextlib.closing(Store(config.store)) as store:
@@ -272,7 +274,11 @@ def locked(folder: RunFolder) -> Iterator[None]:
                     message = f"another process is driving the run {folder.run_id!r}; wait for it or stop it"
                     raise StoreError(message) from None
                 time.sleep(0.02)  # `status --watch` looks at the lock for a moment
-        yield
+        try:
+            yield
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            interrupted.append(folder)
+            raise
 
 
 @contextmanager

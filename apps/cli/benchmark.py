@@ -82,7 +82,7 @@ def resume_build(folder: RunFolder) -> None:
     _stop_at_budget(console, outcome)
     if outcome.result is not None:
         _show_funnel(console, outcome.result)
-        say_safely(console, f"next: biasscope benchmark annotate export {folder.run_id} --annotator NAME")
+        say_safely(console, f"next: {folder.to_type('benchmark annotate export', '--annotator NAME')}")
 
 
 @app.command("show")
@@ -204,9 +204,7 @@ def _show_funnel(console: Console, funnel: Funnel) -> None:
 
 def _stop_at_budget(console: Console, outcome: JobOutcome[Any]) -> None:
     if outcome.state == "budget":
-        say_safely(
-            console, f"not finished: {outcome.reason}; `biasscope resume {outcome.folder.run_id}` goes on with it"
-        )
+        say_safely(console, f"not finished: {outcome.reason}; {outcome.folder.to_type('resume')} goes on with it")
         raise typer.Exit(4)
 
 

@@ -169,13 +169,12 @@ def show(console: Console, outcome: Outcome) -> None:
     """The summary table, how the run stands and where the report is."""
     if outcome.files:
         show_report(console, outcome.files)
-    name = outcome.folder.run_id
     if outcome.state == "budget":
         say(console, f"inconclusive: {outcome.reason}")
         raise typer.Exit(4)
     if outcome.state == "waiting":
         say(
             console,
-            f"{outcome.reason}; decide with `biasscope resume {name} --approve NAME ...`, `--approve all` or "
-            "`--reject-all`",
+            f"{outcome.reason}; decide with {outcome.folder.to_type('resume', '--approve NAME ...')}, `--approve all` "
+            "or `--reject-all`",
         )

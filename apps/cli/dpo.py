@@ -84,7 +84,7 @@ def _started(
 
 def _show(console: Console, outcome: JobOutcome[Made], then: str) -> None:
     if outcome.result is None:
-        _say(console, f"not done: {outcome.reason}; `biasscope resume {outcome.folder.run_id}` goes on with more")
+        _say(console, f"not done: {outcome.reason}; {outcome.folder.to_type('resume')} goes on with more")
         raise typer.Exit(4)
     made = outcome.result
     steps = Table("step", "left over", "left out, and why")

@@ -57,7 +57,7 @@ def resume_treatments(folder: RunFolder) -> None:
     with live(console) as listener:
         outcome = run_treatments(folder, listener)
     if outcome.result is None:
-        _say(console, f"not done: {outcome.reason}; `biasscope resume {folder.run_id}` goes on with more")
+        _say(console, f"not done: {outcome.reason}; {folder.to_type('resume')} goes on with more")
         raise typer.Exit(4)
     for found in outcome.result.reports:
         console.print(_table(found))
