@@ -1,7 +1,8 @@
 """A model call as a value: what is asked (hashed) and what came back."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -41,7 +42,7 @@ class Request(BaseModel):
     role: Role = "judge"
     stage: Stage = "judge"
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The content id, without role and stage."""
         return content_id(
@@ -55,6 +56,12 @@ class Request(BaseModel):
             self.json_schema,
             self.draw,
         )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's, without the id, which would be that of the original."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("id", None)
+        return copied
 
 
 class Completion(BaseModel):

@@ -1,7 +1,7 @@
 """Read a store: records, pairs, answers, vectors, notes and the ledger."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +16,13 @@ from .tables import RECORDS, completions, notes, run_pairs, usage, vectors
 R = TypeVar("R", bound=Record)
 IN_LIMIT = 500
 """Values in one IN clause, and rows in one insert."""
+
+# Built once: this is asked before every call.
+_ANSWERS = (
+    sa.select(completions.c.body, completions.c.run_id)
+    .where(completions.c.request_id == sa.bindparam("request"))
+    .where(sa.or_(completions.c.run_id == sa.bindparam("run"), completions.c.ok))
+)
 
 
 class Reader:
@@ -62,11 +69,7 @@ class Reader:
 
     def completion(self, request_id: str, run_id: str) -> tuple[Completion, str] | None:
         """A stored answer and the run that paid: this run's own, else a usable one of another run."""
-        found = self._rows(
-            sa.select(completions.c.body, completions.c.run_id)
-            .where(completions.c.request_id == request_id)
-            .where(sa.or_(completions.c.run_id == run_id, completions.c.ok))
-        )
+        found = self._rows(_ANSWERS, {"request": request_id, "run": run_id})
         if not found:
             return None
         body, payer = next((row for row in found if row[1] == run_id), found[0])
@@ -175,9 +178,9 @@ class Reader:
             cost=cost,
         )
 
-    def _rows(self, query: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, query: Any, values: Mapping[str, str] | None = None) -> list[tuple[Any, ...]]:
         with as_store_error(self.url), self._engine.connect() as connection:
-            return [tuple(row) for row in connection.execute(query)]
+            return [tuple(row) for row in connection.execute(query, values)]
 
 
 def conditions(table: sa.Table, where: dict[str, Any]) -> list[sa.ColumnElement[bool]]:

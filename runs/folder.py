@@ -17,6 +17,11 @@ from ..core.errors import ConfigError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
+def default_workspace() -> Path:
+    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
+    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """Paths of one run."""
@@ -40,6 +45,16 @@ class RunFolder:
     def kind(self) -> str:
         """What kind of job it is: `discover`, or the name of an audit or builder."""
         return str(self._values.get("kind") or "discover")
+
+    @property
+    def resume_command(self) -> str:
+        """What goes on with it from here."""
+        return self.command("resume")
+
+    def command(self, verb: str, more: str = "") -> str:
+        """A command on this run to type from here: by name where the workspace needs no flag, else by folder."""
+        run = self.run_id if _usual(self.path.parent) else str(self.path)
+        return f"biasscope {verb} {shlex.quote(run)}{f' {more}' if more else ''}"
 
     @property
     def config(self) -> Path:
@@ -66,10 +81,6 @@ class RunFolder:
         """Held by the process that drives the run."""
         return self.path / "run.lock"
 
-    def to_type(self, command: str, more: str = "") -> str:
-        """A command on this run, such as `resume`, for a person to type; `more` comes after the run's name."""
-        return to_type(f"{command} {self.run_id}{f' {more}' if more else ''}", self.path.parent)
-
     def is_running(self) -> bool:
         """Whether a live process drives the run."""
         if not self.lock.exists():
@@ -82,15 +93,13 @@ class RunFolder:
         return False
 
 
-def to_type(command: str, workspace: Path) -> str:
-    """A command of ours for a person to type, with the workspace when the command would look elsewhere by itself."""
-    elsewhere = workspace.resolve() != default_workspace().resolve()
-    return f"`biasscope {command}{f' -w {shlex.quote(str(workspace))}' if elsewhere else ''}`"
+def command_in(workspace: Path, verb: str) -> str:
+    """A command on a workspace to type from here, which names it where it must."""
+    return f"biasscope {verb}" + ("" if _usual(workspace) else f" -w {shlex.quote(str(workspace))}")
 
 
-def default_workspace() -> Path:
-    """BIASSCOPE_WORKSPACE, else a folder of that name here. What a flag or a configuration says goes before it."""
-    return Path(os.environ.get("BIASSCOPE_WORKSPACE") or "biasscope-workspace")
+def _usual(workspace: Path) -> bool:
+    return workspace.resolve() == default_workspace().resolve()
 
 
 def check_name(name: str) -> str:

@@ -53,8 +53,8 @@ def create(config: JobConfig) -> RunFolder:
     folder = RunFolder((config.workspace / name).resolve())
     if not drawn and folder.config.exists():
         raise ConfigError(
-            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with {folder.to_type('resume')} "
-            "or choose another --name"
+            f"a run {name!r} is in {str(config.workspace)!r} already; continue it with `{folder.resume_command}` or "
+            "choose another --name"
         )
     if config.store:
         with contextlib.closing(Store(config.store)) as store:

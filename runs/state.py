@@ -16,7 +16,7 @@ class RunState(BaseModel):
     run: str
     kind: str
     state: str
-    """running, waiting, finished, budget, or stopped."""
+    """running, waiting, finished, inconclusive (its budget is spent), or stopped."""
     reason: str = ""
     iteration: int | None = None
     """None in jobs that have none, and before the first."""
@@ -37,10 +37,11 @@ def state_of(folder: RunFolder, store: Store) -> RunState:
     outcome: dict[str, Any] = store.note(folder.run_id, "outcome") or {}
     shown = {k: progress[k] for k in ("iteration", "stage", "done", "total", "failures", "counts") if k in progress}
     running = folder.is_running()
+    ended = outcome.get("state", "stopped")
     return RunState(
         run=folder.run_id,
         kind=folder.kind,
-        state="running" if running else outcome.get("state", "stopped"),
+        state="running" if running else "inconclusive" if ended == "budget" else ended,
         reason="" if running else outcome.get("reason", ""),
         spent=spent_line(store, folder.run_id),
         waiting_for=() if running else outcome.get("waiting_for", ()),

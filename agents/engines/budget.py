@@ -48,7 +48,9 @@ class Budget:
             ("cost", self.spent_cost, self.cost),
         ):
             if limit is not None and spent >= limit:
-                raise BudgetReached(f"the budget of {limit:g} {what} is spent ({spent:g}); raise it and resume the run")
+                raise BudgetReached(
+                    f"the budget of {limit:g} {what} is spent ({spent:g}); give more with --set budget.{what}=N"
+                )
         self.spent_calls += 1
 
     def settle(self, completion: Completion | None) -> None:

@@ -55,7 +55,7 @@ def length(
         found = length_table(store, run_id)
     _show(found, markdown.length, as_json)
     if not as_json and any(row.missing for row in found.rows):
-        typer.echo(f"\n{folder.to_type('analyse length', '--truncate')} judges what is missing.")
+        typer.echo(f"\n`{folder.command('analyse length', '--truncate')}` judges what is missing.")
 
 
 @app.command("growth")

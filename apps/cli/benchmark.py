@@ -25,7 +25,7 @@ from . import annotate
 from .live import live
 from .opened import opened_store
 from .options import DEFAULT_WORKSPACE, AsJson, OwnWorkspace, Settings, Workspace
-from .starting import say_safely, start
+from .starting import say_safely, start, stop_inconclusive
 
 app = typer.Typer(no_args_is_help=True, help="Hard benchmarks from validated biases.")
 app.add_typer(annotate.app, name="annotate")
@@ -82,7 +82,7 @@ def resume_build(folder: RunFolder) -> None:
     _stop_at_budget(console, outcome)
     if outcome.result is not None:
         _show_funnel(console, outcome.result)
-        say_safely(console, f"next: {folder.to_type('benchmark annotate export', '--annotator NAME')}")
+        say_safely(console, f"next: {folder.command('benchmark annotate export', '--annotator NAME')}")
 
 
 @app.command("show")
@@ -204,8 +204,7 @@ def _show_funnel(console: Console, funnel: Funnel) -> None:
 
 def _stop_at_budget(console: Console, outcome: JobOutcome[Any]) -> None:
     if outcome.state == "budget":
-        say_safely(console, f"not finished: {outcome.reason}; {outcome.folder.to_type('resume')} goes on with it")
-        raise typer.Exit(4)
+        stop_inconclusive(console, outcome.folder, outcome.reason)
 
 
 def _there(given: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from ...core.errors import ConfigError
+from ...core.visible import one_line
 from ...runs.config import ProposalsConfig, load_config
 from ...runs.folder import RunFolder, find_run
 from ...runs.jobs import change, locked
@@ -15,7 +16,7 @@ from .lazy import load
 from .live import live
 from .options import DEFAULT_WORKSPACE, OwnWorkspace, Settings, Workspace
 from .proposals import show_proposals
-from .starting import say, start
+from .starting import how_to_decide, say, start, stop_inconclusive
 from .summary import show_report
 
 Reference = Annotated[str | None, typer.Option(metavar="REF", help="openai:MODEL[@URL], local:, local:/path/x.gguf")]
@@ -170,11 +171,6 @@ def show(console: Console, outcome: Outcome) -> None:
     if outcome.files:
         show_report(console, outcome.files)
     if outcome.state == "budget":
-        say(console, f"inconclusive: {outcome.reason}")
-        raise typer.Exit(4)
+        stop_inconclusive(console, outcome.folder, outcome.reason)
     if outcome.state == "waiting":
-        say(
-            console,
-            f"{outcome.reason}; decide with {outcome.folder.to_type('resume', '--approve NAME ...')}, `--approve all` "
-            "or `--reject-all`",
-        )
+        say(console, f"{one_line(outcome.reason, 2000)}; {how_to_decide(outcome.folder)}")

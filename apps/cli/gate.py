@@ -103,7 +103,7 @@ def _decide(run: Callable[[Console], JobOutcome[GateReport]], as_json: bool, pla
     except Exception as error:
         _could_not_run(f"{type(error).__name__}: {error}", places)
     if outcome.result is None:
-        _could_not_run(f"{outcome.reason} ({outcome.folder.to_type('resume')})", places)
+        _could_not_run(f"{outcome.reason} (`{outcome.folder.resume_command}` goes on)", places)
     _show(outcome, outcome.result, as_json, console)
 
 

@@ -23,11 +23,12 @@ from ...agents.judges.trying import Exchange, Overheard, Trial, try_judge
 from ...core.calls import Model
 from ...core.errors import CallFailed, ConfigError
 from ...core.visible import percent, visible
+from ...data.builtin import BUILTIN
 from ...data.judgment_log import read_judgments
 from ...data.log_accuracy import as_values, judge_accuracy
 from ...data.sources import load
 from ...data.spec import SourceSpec
-from ...runs.config import load_config
+from ...runs.config import SourceField, load_config
 from . import judge_profile
 from .options import AsJson, Settings
 from .starting import say
@@ -37,12 +38,20 @@ app.command("profile")(judge_profile.profile_judge)
 PAIRS = 3
 
 
-class _OnlyJudge(BaseModel):
-    """What is read of a configuration."""
+class _Tried(BaseModel):
+    """What is read of a configuration, of whatever kind of job."""
 
     model_config = ConfigDict(extra="ignore")
 
     judge: JudgeSpec
+    target: SourceField | None = None
+    source: SourceField | None = None
+    data: SourceField | None = None
+
+    @property
+    def pairs(self) -> SourceSpec:
+        """Where the job takes its pairs from, by the name that its kind has for them; built-in ones without any."""
+        return self.target or self.source or self.data or SourceSpec(source=BUILTIN)
 
 
 @app.command("try")
@@ -53,9 +62,13 @@ def try_(
     ] = None,
     judge: Annotated[str | None, typer.Option(metavar="REF", help="The judge, by reference.")] = None,
     source: Annotated[
-        str,
-        typer.Option("--data", metavar="SOURCE", help="The pairs: a file, a hub data set or `builtin`."),
-    ] = "builtin",
+        str | None,
+        typer.Option(
+            "--data",
+            metavar="SOURCE",
+            help="The pairs: a file, a hub data set or `builtin`; those of CONFIG.yaml when left out.",
+        ),
+    ] = None,
     pairs: Annotated[int, typer.Option(min=1, max=100, help="How many pairs.")] = PAIRS,
     full: Annotated[bool, typer.Option("--full", help="Whole texts; else 1,500 characters of each.")] = False,
     set_: Settings = None,
@@ -65,14 +78,20 @@ def try_(
     if config is None and judge is None and not set_:
         raise ConfigError("no judge: give a CONFIG.yaml with a section `judge`, or --judge REF")
     given = {} if judge is None else {"judge": judge}
-    spec: Any = load_config(config, tuple(set_ or ()), given, kind=_OnlyJudge).judge
-    chosen = load(SourceSpec(source=source, limit=pairs)).pairs
-    name, notes, trials = asyncio.run(_tried(spec, chosen))
+    read = load_config(config, tuple(set_ or ()), given, kind=_Tried)
+    wanted = SourceSpec(source=source) if source else read.pairs
+    chosen = load(wanted.model_copy(update={"limit": pairs})).pairs
+    name, notes, trials = asyncio.run(_tried(read.judge, chosen))
     if as_json:
-        told = {"judge": name, "left_out": notes, "trials": [_as_json(trial) for trial in trials]}
+        told = {
+            "judge": name,
+            "data": wanted.source,
+            "left_out": notes,
+            "trials": [_as_json(trial) for trial in trials],
+        }
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
     else:
-        _show(Console(), name, notes, trials, None if full else 1500)
+        _show(Console(), f"{name}, on pairs of {wanted.source}", notes, trials, None if full else 1500)
     if all(not isinstance(t.ruling, CallFailed) and t.ruling.verdict == "invalid" for t in trials) or all(
         isinstance(t.ruling, CallFailed) for t in trials
     ):

@@ -132,7 +132,7 @@ def undo(
     def cancel(library: Library, stamp: e.Stamp) -> LibraryEvent:
         found = [line for line in library.events if line.id.startswith(event)]
         if len(found) != 1:
-            raise LibraryError(f"{event!r} fits {len(found)} events: see {folder.to_type('library history')}")
+            raise LibraryError(f"{event!r} fits {len(found)} events: see `{folder.command('library history')}`")
         return e.undo(stamp, found[0])
 
     _decide(str(folder.path), workspace, author, reason, cancel)
@@ -147,5 +147,5 @@ def _decide(
         after = checked(library, made)
         append_now(store, [made])
     name = name_of(library, made.bias_id)
-    back = folder.to_type(f"library undo {made.id[:8]}")
-    typer.echo(f"{name}: {done(after, made)} (event {made.id[:8]}; {back} takes it back)")
+    back = folder.command(f"library undo {made.id[:8]}")
+    typer.echo(f"{name}: {done(after, made)} (event {made.id[:8]}; `{back}` takes it back)")

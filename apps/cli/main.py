@@ -84,4 +84,4 @@ def _stopped() -> str:
     folders = [folder for folder in (jobs.interrupted if jobs else ()) if folder.config.is_file()]
     if not folders:
         return "stopped"
-    return f"stopped; what was paid for is kept: {folders[-1].to_type('resume')} goes on"
+    return f"stopped; what was paid for is kept: `{folders[-1].resume_command}` goes on"

@@ -9,27 +9,22 @@ from rich.table import Table
 from rich.text import Text
 
 from ...audits.treatment_report import TreatmentReport
-from ...core.errors import UserError
 from ...core.visible import percent, span
 from ...runs.config import load_config
 from ...runs.folder import RunFolder
-from ...runs.jobs import create, forget_unstarted, settle_models
 from ...runs.treatments import TreatmentConfig, run_treatments
 from .live import live
+from .options import OwnWorkspace, Settings
+from .starting import say, start, stop_inconclusive
 
 
 def mitigate(
     config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="Configuration.")],
     before: Annotated[str | None, typer.Option(metavar="REF", help="The judge as it is.")] = None,
     after: Annotated[str | None, typer.Option(metavar="REF", help="The judge after training.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, dotted; repeatable.")
-    ] = None,
+    set_: Settings = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option("--workspace", "-w", help="Folder of runs; else the configuration's, else BIASSCOPE_WORKSPACE."),
-    ] = None,
+    workspace: OwnWorkspace = None,
 ) -> None:
     """Compare a judge with its trained self, with a preamble about biases, both orders or a jury, on held-out pairs."""
     given = {
@@ -39,16 +34,7 @@ def mitigate(
         "workspace": str(workspace) if workspace else None,
     }
     there = {key: value for key, value in given.items() if value is not None}
-    made, notices = settle_models(load_config(config, set_ or (), there, kind=TreatmentConfig))
-    folder = create(made)
-    console = Console()
-    for line in (*notices, f"run {folder.run_id} in {folder.path}"):
-        _say(console, line)
-    try:
-        resume_treatments(folder)
-    except UserError:
-        forget_unstarted(folder)
-        raise
+    start(load_config(config, set_ or (), there, kind=TreatmentConfig), Console(), resume_treatments)
 
 
 def resume_treatments(folder: RunFolder) -> None:
@@ -57,13 +43,12 @@ def resume_treatments(folder: RunFolder) -> None:
     with live(console) as listener:
         outcome = run_treatments(folder, listener)
     if outcome.result is None:
-        _say(console, f"not done: {outcome.reason}; {folder.to_type('resume')} goes on with more")
-        raise typer.Exit(4)
+        stop_inconclusive(console, outcome.folder, outcome.reason)
     for found in outcome.result.reports:
         console.print(_table(found))
         for warning in found.warnings:
-            _say(console, f"note: {warning}")
-    _say(console, f"report: {outcome.result.files['markdown']}")
+            say(console, f"note: {warning}")
+    say(console, f"report: {outcome.result.files['markdown']}")
 
 
 def _table(found: TreatmentReport) -> Table:
@@ -78,7 +63,3 @@ def _table(found: TreatmentReport) -> Table:
     for one, two in zip(found.sensitivity_before, found.sensitivity_after, strict=True):
         made.add_row(Text(f"sensitivity to {one.what}"), "", percent(one.rate), percent(two.rate), "", "")
     return made
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -14,14 +14,15 @@ from rich.text import Text
 
 from ...core.errors import BiasScopeError, ConfigError
 from ...core.progress import stage_words
-from ...runs.folder import RunFolder, find_run, runs_in, to_type
+from ...core.visible import one_line
+from ...runs.folder import RunFolder, command_in, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import write_report
 from ...runs.state import RunState, state_of
 from .lazy import load
 from .live import notes_line
 from .options import DEFAULT_WORKSPACE, AsJson, Workspace
-from .starting import say_safely
+from .starting import goes_on, how_to_decide, say_safely
 from .summary import show_report
 
 app = typer.Typer(help="The runs of a workspace.", no_args_is_help=True)
@@ -42,7 +43,7 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
         typer.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2, ensure_ascii=False))
         return
     if not rows:
-        typer.echo(f"no runs in {str(workspace)!r} yet; {to_type('discover', workspace)} starts one")
+        typer.echo(f"no runs in {str(workspace)!r} yet; `{command_in(workspace, 'discover')}` starts one")
         return
     columns = ("run", "kind", "state", "iteration", "stage", "spent")
     table = Table(*columns)
@@ -120,8 +121,12 @@ def _read_state(folder: RunFolder) -> RunState:
 
 def _status_text(folder: RunFolder) -> Text:
     state = _read_state(folder)
-    lines = [f"{state.run}: {state.state}" + (f" ({state.reason})" if state.reason else "")]
+    lines = [f"{state.run}: {state.state}" + (f" ({one_line(state.reason, 2000)})" if state.reason else "")]
     if state.total:
         lines.append(f"{stage_words(state.stage, state.iteration)}: {state.done:,} of {state.total:,}")
     lines.append(notes_line(state.counts, state.failures, state.spent))
+    if state.state in ("stopped", "inconclusive"):
+        lines.append(goes_on(folder))
+    elif state.state == "waiting":
+        lines.append(how_to_decide(folder))
     return Text("\n".join(lines))

@@ -1,12 +1,12 @@
 """Begin a job from its configuration, say so, and say when it stopped short."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import typer
 from rich.console import Console
 
-from ...core.errors import UserError
+from ...core.errors import BrokenMachine, UserError
 from ...core.visible import one_line
 from ...runs.config import JobConfig
 from ...runs.folder import RunFolder
@@ -16,7 +16,8 @@ R = TypeVar("R")
 
 
 def start(config: JobConfig, console: Console, work: Callable[[RunFolder], R]) -> R:
-    """Settle the models, make the folder and do `work` in it; a job that never got going leaves no folder."""
+    """Settle the models, make the folder and do `work` in it; a job that never got going leaves no folder, and one
+    whose machine broke says how to go on with it (an interrupt: `main`)."""
     settled, notices = settle_models(config)
     folder = create(settled)
     for notice in notices:
@@ -27,14 +28,32 @@ def start(config: JobConfig, console: Console, work: Callable[[RunFolder], R]) -
     except UserError:
         forget_unstarted(folder)
         raise
+    except BrokenMachine:
+        say(console, f"stopped: {goes_on(folder)}")
+        raise
 
 
 def result_of(outcome: JobOutcome[R], console: Console) -> R:
     """The result; a job whose budget is spent has none, says so and ends the command with exit code 4."""
     if outcome.result is None:
-        say_safely(console, f"inconclusive: {outcome.reason}")
-        raise typer.Exit(4)
+        stop_inconclusive(console, outcome.folder, outcome.reason)
     return outcome.result
+
+
+def stop_inconclusive(console: Console, folder: RunFolder, reason: str) -> NoReturn:
+    """Say that the budget is spent and how to go on, and end the command with exit code 4."""
+    say_safely(console, f"inconclusive: {reason}; {goes_on(folder)}")
+    raise typer.Exit(4)
+
+
+def goes_on(folder: RunFolder) -> str:
+    """How to go on with a job that has stopped short."""
+    return f"`{folder.resume_command}` goes on"
+
+
+def how_to_decide(folder: RunFolder) -> str:
+    """How to decide on the biases that a run waits for."""
+    return f"decide with `{folder.resume_command} --approve NAME ...`, `--approve all` or `--reject-all`"
 
 
 def say(console: Console, text: str) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...bias_library.bias import clean
 from ...core.errors import ConfigError
-from ...runs.folder import to_type
+from ...runs.folder import command_in
 
 Role = Literal["viewer", "annotator", "admin"]
 Right = Literal["see", "annotate", "decide"]
@@ -51,7 +51,7 @@ def load(path: Path) -> dict[str, Reviewer]:
     except (OSError, ValueError, TypeError, ValidationError) as error:
         raise ConfigError(
             f"{path}: is no list of reviewers ({str(error).splitlines()[0]}); mend it or make a new one with "
-            + to_type("reviewers add NAME", path.parent)
+            + f"`{command_in(path.parent, 'reviewers add NAME')}`"
         ) from None
     return {reviewer.name: reviewer for reviewer in found}
 

@@ -58,7 +58,7 @@ def _judges(folder: RunFolder) -> tuple[list[tuple[str, list[Arms]]], list[str]]
         config = load_config(folder.config, kind=TransferConfig)
         library, names = config.library, [replay_file(k) for k in range(len(config.judges))]
     if not all((folder.path / name).is_file() for name in names):
-        raise ConfigError(f"{folder.run_id!r} has not ended: {folder.to_type('resume')} goes on with it")
+        raise ConfigError(f"{folder.run_id!r} has not ended: `{folder.resume_command}` goes on with it")
     frozen = read_frozen(library)
     judges = []
     for name in names:

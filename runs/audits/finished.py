@@ -17,6 +17,6 @@ def read_result(folder: RunFolder, name: str, kind: type[T]) -> T:
     try:
         return kind.model_validate_json(path.read_bytes())
     except OSError:
-        raise ConfigError(f"{folder.run_id!r} has no {name} yet: {folder.to_type('resume')} goes on with it") from None
+        raise ConfigError(f"{folder.run_id!r} has no {name} yet: `{folder.resume_command}` goes on with it") from None
     except ValidationError as error:
         raise ConfigError(f"{path}: {mistakes(error, 'the file')[0]}; resume the run to write it again") from None

@@ -6,7 +6,7 @@ same bytes.
 
 from .collect import collect
 from .model import Report
-from .tables import biases_csv, summary_table
+from .tables import biases_csv, contrasts_table, summary_table
 from .write import load_report, write_report
 
-__all__ = ["Report", "biases_csv", "collect", "load_report", "summary_table", "write_report"]
+__all__ = ["Report", "biases_csv", "collect", "contrasts_table", "load_report", "summary_table", "write_report"]

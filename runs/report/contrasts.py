@@ -24,6 +24,7 @@ def contrast_rounds(store: Store, run_id: str, iterations: Iterable[int]) -> tup
                     frequency=line["frequency"],
                     weight=line["weight"],
                     support=line["support"],
+                    support_pairs=line["support_pairs"],
                     candidate=line["candidate"],
                 )
                 for line in note["found"]

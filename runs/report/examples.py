@@ -127,9 +127,11 @@ def named_from(store: Store, run_id: str) -> dict[str, list[str]]:
 
 
 def discoveries(store: Store, run_id: str, candidates: Sequence[str], most: int = 2) -> Sequence[Discovery]:
-    """Up to `most` of the misjudgments from which these candidates were named."""
+    """Up to `most` of the misjudgments from which these candidates were named; what contrasts have to say is first."""
+    by_contrast = [c.id for c in store.get_many(Candidate, candidates) if c.contrast]
+    first = sorted(candidates, key=lambda id_: id_ not in by_contrast[:1])
     shown = []
-    for candidate in store.get_many(Candidate, candidates[:most]):
+    for candidate in store.get_many(Candidate, first[:most]):
         judgment = store.get(Judgment, candidate.judgment_id)
         source = store.get(Bias, candidate.source_bias)
         shown.append(

@@ -269,6 +269,7 @@ class ContrastLine(_Part):
     frequency: float
     weight: float
     support: int
+    support_pairs: int = 0
     candidate: bool
     """False for what no edit can take out of an answer, so that it is not tested."""
 

@@ -88,6 +88,40 @@ def summary_table(report: Report) -> Table:
     return table
 
 
+def contrasts_table(report: Report) -> Table | None:
+    """What contrasts named, round by round, for a terminal of 80 columns; None where they did not search."""
+    if not report.contrasts:
+        return None
+    table = Table(title="Named by contrasts", title_style="bold", box=box.SIMPLE_HEAD)
+    table.add_column("Round")
+    table.add_column("Feature", min_width=14, overflow="fold")
+    table.add_column("Preferred")
+    for name in ("In halves", "Weight", "Misjudged"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Tested")
+    for made in report.contrasts:
+        name = "log" if made.iteration is None else str(made.iteration + 1)
+        for found in made.found:
+            table.add_row(
+                name,
+                Text(one_line(found.title, 60)),
+                found.direction,
+                f"{found.frequency:.0%}",
+                f"{found.weight:+.2f}",
+                f"{found.support:,}",
+                "yes" if found.candidate else "no",
+            )
+        if not made.found:
+            table.add_row(name, "none")
+    bounds = ", ".join(f"{made.false_bound:.2g} of {made.features}" for made in report.contrasts)
+    table.caption = Text(
+        "In halves: share of random halves of the comparisons in which the feature was chosen. Misjudged: verdicts "
+        f"that went that way. Named by chance, at most and on average: {bounds}"
+        f"{' in each round' if len(report.contrasts) > 1 else ''}."
+    )
+    return table
+
+
 def standing(bias: BiasEntry) -> str:
     """The status; for one that its test did not change (a seed, or what could not be written in), the decision."""
     decision = bias.shown.decision if bias.shown else ""

@@ -214,11 +214,17 @@ def test_a_budget_and_a_decision_have_their_exit_codes(cli, values, tmp_path):
     code, out, _ = cli("discover", config, *space)
     assert code == 4
     assert "inconclusive: the budget of 20 calls is spent" in out
-    assert "trial: budget" in cli("status", *space)[1]
+    folder = (tmp_path / "space" / "trial").resolve()
+    assert f"give more with --set budget.calls=N; `biasscope resume {folder}` goes on" in out
+    assert "trial: inconclusive (the budget of 20" in cli("status", *space)[1]
+    assert f"`biasscope resume {folder}` goes on" in cli("status", *space)[1].replace("\n", "")
+    assert json.loads(cli("status", *space, "--json")[1])["state"] == "inconclusive"
     code, out, _ = cli("resume", "trial", "--set", "budget.calls=100000", *space)
     assert code == 0
-    assert "waits for approval" in out
+    decide = f"decide with `biasscope resume {folder} --approve NAME ...`, `--approve all` or `--reject-all`"
+    assert "waits for approval" in out and decide in out
     assert "trial: waiting" in cli("status", *space)[1]
+    assert decide in cli("status", *space)[1].replace("\n", "")
     assert json.loads(cli("runs", "list", "--json", *space)[1])[0]["state"] == "waiting"
     refused(cli("resume", "trial", "--approve", "nobody", *space), "'nobody' is none of the biases that wait")
     assert cli("resume", "trial", "--approve", "all", "--set", "budget.calls=100000", *space)[0] == 0

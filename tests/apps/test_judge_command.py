@@ -28,6 +28,31 @@ def test_three_pairs_in_both_orders_with_prompt_output_and_reading():
     assert trials[0]["exchanges"][0]["reply"] == "I like it.\n[[A]]" and len(trials[-1]["exchanges"]) == 2
 
 
+@pytest.mark.parametrize("name", ["target", "source", "data"])
+def test_the_pairs_are_those_of_the_configuration_unless_others_are_given(tmp_path, name):
+    rows = [{"q": f"Which is {n}?", "good": f"It is {n}.", "bad": "No idea."} for n in range(5)]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = {"source": str(tmp_path / "mine.jsonl"), "columns": {"prompt": "q", "chosen": "good", "rejected": "bad"}}
+    config = tmp_path / "run.yaml"
+    with ScriptedServer(["[[A]]"] * 10) as server:
+        config.write_text(yaml.safe_dump({"judge": f"openai:m@{server.url}", name: given | {"limit": 4}}))
+        mine = json.loads(called("try", config, "--pairs", 2, "--json").stdout)
+        others = json.loads(called("try", config, "--data", "builtin", "--pairs", 1, "--json").stdout)
+        shown = called("try", config, "--set", f"{name}=builtin:relevance", "--set", f"{name}.columns=null")
+    asked = [t["exchanges"][0]["messages"][-1]["content"] for t in mine["trials"]]
+    assert mine["data"] == given["source"] and len(asked) == 4
+    assert all("Which is " in text and "No idea." in text for text in asked)
+    assert others["data"] == "builtin" and "Which is " not in json.dumps(others["trials"])
+    assert "on pairs of builtin:relevance" in shown.stdout
+
+
+def test_pairs_of_a_configuration_that_are_not_there_are_one_line(tmp_path):
+    config = tmp_path / "run.yaml"
+    config.write_text("judge: openai:m@http://127.0.0.1:1/v1\ntarget: nowhere.jsonl\n")
+    made = called("try", config)
+    assert made.exit_code != 0 and "nowhere.jsonl" in str(made.exception)
+
+
 def test_text_of_others_is_shown_harmless_and_nothing_readable_is_exit_3(tmp_path):
     with ScriptedServer(["\x1b[2Jnothing"] * 6) as server:
         config = tmp_path / "judge.yaml"

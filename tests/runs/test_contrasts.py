@@ -1,16 +1,27 @@
 """Runs in which contrasts name the candidates: without any language model, or beside one."""
 
+import html
+import io
 import json
 import math
 
 import pytest
+from biasscope.apps.cli.summary import show_report
+from biasscope.apps.web.app import create_app
+from biasscope.apps.web.people import Reviewer
+from biasscope.apps.web.setting import Setting
+from biasscope.apps.web.site import Site
 from biasscope.bias_library.library import load_library
 from biasscope.core.errors import ConfigError, LibraryError
 from biasscope.core.records import Candidate, Explanation, Judgment, MergeDecision, Perturbation, Validation
 from biasscope.runs.config import load_config
 from biasscope.runs.jobs import open_store
+from biasscope.runs.report.contrasts import contrast_line
+from biasscope.runs.report.examples import discoveries
 from biasscope.simulation.judging import read
 from biasscope.simulation.scripted import Reply
+from fastapi.testclient import TestClient
+from rich.console import Console
 from world_runs import FaultyWorld, settings, start, write_sources
 
 OWN = """
@@ -110,7 +121,7 @@ def test_a_scorer_is_audited_without_any_language_model(go, scored, data, tmp_pa
     store.close()
 
 
-def test_a_judge_that_only_chooses_and_a_teacher_with_a_model(go, server):
+def test_a_judge_that_only_chooses_and_a_teacher_with_a_model(go, server, tmp_path):
     """Verdicts without reasons: contrasts over the model's rewrites and the plain pairs, beside its own naming."""
     store = go(
         server.url,
@@ -126,8 +137,32 @@ def test_a_judge_that_only_chooses_and_a_teacher_with_a_model(go, server):
     assert {p.arm.partition(":")[0] for p in store.select(Perturbation, run_id="trial")} == {"bias", "placebo"}
     assert all(math.isfinite(c.contrast.weight) for c in by_contrast)
     # Candidates of both kinds are merged together.
-    merged = {i for d in store.select(MergeDecision, run_id="trial") for i in d.candidate_ids}
-    assert {c.id for c in by_contrast} <= merged
+    decisions = store.select(MergeDecision, run_id="trial")
+    assert {c.id for c in by_contrast} <= {i for d in decisions for i in d.candidate_ids}
+    # What speaks for a feature stands in every face of the report and on the page of its bias.
+    [named] = [c for c in by_contrast if c.contrast.feature == "institutions"]
+    evidence = named.contrast
+    folder = tmp_path / "w" / "trial"
+    report = json.loads((folder / "report.json").read_text())
+    [line] = [f for f in report["contrasts"][0]["found"] if f["title"] == "Named institutions"]
+    kept = {key: line[key] for key in ("direction", "frequency", "weight", "support", "support_pairs", "candidate")}
+    assert kept == {**evidence.model_dump(include=kept.keys() - {"candidate"}), "candidate": True}
+    console = Console(file=io.StringIO(), width=80)
+    show_report(console, {kind: folder / f"report.{kind}" for kind in ("json", "html")})
+    shown = " ".join(console.file.getvalue().split())
+    assert f"{evidence.frequency:.0%} {evidence.weight:+.2f} {evidence.support} yes" in shown
+    assert f"{note['false_bound']:.2g} of {note['features']}" in shown
+    for text in ((folder / "report.html").read_text(), (folder / "report.md").read_text()):
+        assert f"of {note['features']}" in text and f"{note['false_bound']:.3g} are named by chance" in text
+    said = contrast_line(evidence)
+    assert f"{evidence.support} misjudgments go that way; at most" in said
+    into = next(d.into for d in decisions if named.id in d.candidate_ids)
+    setting = Setting(Site(tmp_path / "w"), tmp_path / "reviewers.json", Reviewer(name="Ada", role="admin"))
+    with TestClient(create_app(setting, None)) as client:
+        page = html.unescape(client.get(f"/runs/trial/biases/{into}").text)
+    assert "by contrasts" in page and said in page and "after an error under “”" not in page
+    first, *_ = discoveries(store, "trial", [c.id for c in candidates])
+    assert first.contrast is not None
 
 
 def test_contrasts_with_a_model_as_teacher_ask_it_to_name_nothing(go, server):

@@ -75,9 +75,9 @@ def test_a_folder_that_may_not_be_written_can_be_looked_at(easy, small_data, tmp
         values = settings(small_data, disk.at / "w", server.url, budget={"calls": 100}, **LIGHT)
         folder = start(values).folder
         assert disk.mount("remount,ro")
-        assert "trial: budget" in cli("status", folder.path).stdout
-        assert "trial: budget" in cli("status", folder.path, "--watch").stdout
-        assert "budget" in cli("runs", "list", "--workspace", disk.at / "w").stdout
+        assert "trial: inconclusive" in cli("status", folder.path).stdout
+        assert "trial: inconclusive" in cli("status", folder.path, "--watch").stdout
+        assert "inconclusive" in cli("runs", "list", "--workspace", disk.at / "w").stdout
         shown = json.loads(cli("library", "list", folder.path, "--json").stdout)
         name = next(entry["name"] for entry in shown if entry["origin"] == "discovered")
         assert cli("report", folder.path, "-o", tmp_path / "elsewhere").returncode == 0

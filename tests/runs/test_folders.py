@@ -7,7 +7,7 @@ from biasscope.agents.engines.limited import Breaker
 from biasscope.core.calls import Completion, Request
 from biasscope.core.errors import CallFailed, EndpointError
 from biasscope.runs.config import load_config
-from biasscope.runs.folder import find_run
+from biasscope.runs.folder import RunFolder, find_run
 
 MODELS = {"judge": "openai:m@http://127.0.0.1:1/v1", "teacher": "openai:m@http://127.0.0.1:1/v1", "target": "builtin"}
 
@@ -56,3 +56,16 @@ async def failures_before_the_end(*answers):
 async def test_an_endpoint_that_never_answered_is_given_up_sooner():
     assert await failures_before_the_end() == 3
     assert await failures_before_the_end(True) == 16
+
+
+def test_the_command_that_goes_on_with_a_run_can_be_pasted(tmp_path, monkeypatch):
+    there = tmp_path / "a b" / "trial"
+    there.mkdir(parents=True)
+    (there / "config.yaml").write_text("name: trial\n")
+    monkeypatch.setenv("BIASSCOPE_WORKSPACE", str(tmp_path))
+    assert RunFolder(there).resume_command == f"biasscope resume '{there}'"
+    monkeypatch.setenv("BIASSCOPE_WORKSPACE", str(there.parent))
+    assert RunFolder(there).resume_command == "biasscope resume trial"
+    monkeypatch.delenv("BIASSCOPE_WORKSPACE")
+    monkeypatch.chdir(tmp_path)
+    assert RunFolder(there).resume_command == f"biasscope resume '{there}'"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import biasscope
 import pytest
-from biasscope.runs.folder import RunFolder, to_type
+from biasscope.runs.folder import RunFolder, command_in
 
 ROOT = Path(biasscope.__file__).parent
 
@@ -16,17 +16,19 @@ def test_the_workspace_is_named_when_it_is_not_the_usual_one(tmp_path: Path, mon
     monkeypatch.delenv("BIASSCOPE_WORKSPACE", raising=False)
     usual, own = tmp_path / "biasscope-workspace", tmp_path / "my runs"
     for workspace in (Path("biasscope-workspace"), usual):
-        assert to_type("resume r", workspace) == "`biasscope resume r`"
-    said = RunFolder(own / "r").to_type("analyse length", "--truncate")
-    assert shlex.split(said.strip("`")) == ["biasscope", "analyse", "length", "r", "--truncate", "-w", str(own)]
+        assert command_in(workspace, "discover") == "biasscope discover"
+        assert RunFolder(workspace / "r").command("resume") == "biasscope resume r"
+    assert shlex.split(command_in(own, "discover")) == ["biasscope", "discover", "-w", str(own)]
+    said = RunFolder(own / "r").command("analyse length", "--truncate")
+    assert shlex.split(said) == ["biasscope", "analyse", "length", str(own / "r"), "--truncate"]
     monkeypatch.setenv("BIASSCOPE_WORKSPACE", str(own))
-    assert RunFolder(own / "r").to_type("resume") == "`biasscope resume r`"
-    assert RunFolder(usual / "r").to_type("resume") == f"`biasscope resume r -w {usual}`"
+    assert RunFolder(own / "r").command("resume") == "biasscope resume r"
+    assert RunFolder(usual / "r").command("resume") == f"biasscope resume {usual / 'r'}"
 
 
 def test_no_command_on_a_run_is_put_together_by_hand() -> None:
     folders = ("agents", "apps", "audits", "bias_library", "builders", "core", "graph", "runs", "validators")
-    by_hand = re.compile(r"`biasscope (?!\{)[a-z -]*\{|biasscope [a-z -]+ \{(?:folder|outcome|run_id|name)")
+    by_hand = re.compile(r"`biasscope [a-z -]*\{|biasscope [a-z -]+ \{(?:folder|outcome|run_id|name)")
     found = [
         f"{file.relative_to(ROOT)}:{number}"
         for folder in folders

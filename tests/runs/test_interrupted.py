@@ -70,6 +70,9 @@ def test_a_killed_run_has_its_failures_once(easy, small_data, tmp_path):
             assert child.poll() is None
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
+        said = cli("status", folder.path)
+        assert (said.returncode, said.stdout.splitlines()[0]) == (0, "trial: stopped"), said.stderr
+        assert f"`biasscope resume {folder.path}` goes on" in said.stdout.replace("\n", "")
         done = cli("resume", folder.path)
         assert done.returncode == 0, done.stderr
         again = server.asked.copy()
@@ -105,6 +108,7 @@ def test_a_broken_machine_is_named_by_the_runs_state(easy, small_data, tmp_path)
         assert done.stderr.count("\n") == 1
         assert "not found, status 404" in done.stderr
         folder = RunFolder(tmp_path / "w" / "trial")
+        assert f"stopped: `biasscope resume {folder.path.resolve()}` goes on" in done.stdout
         state, reason = state_of(folder)
         assert state == "stopped"
         assert "not found, status 404" in reason
@@ -174,7 +178,7 @@ def test_what_an_interrupted_run_says_goes_on_with_it(easy, small_data, tmp_path
         said = child.communicate(timeout=60)[1].decode()
         assert child.returncode == 130
         typed = shlex.split(said.split("`")[1])
-        assert typed == ["biasscope", "resume", "trial", "-w", str(tmp_path / "my runs")]
+        assert typed == ["biasscope", "resume", str(tmp_path / "my runs" / "trial")]
         assert cli(*typed[1:]).returncode == 0
     assert state_of(RunFolder(tmp_path / "my runs" / "trial"))[0] == "finished"
 

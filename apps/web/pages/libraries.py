@@ -51,7 +51,7 @@ async def library(
     problem, nearness = "", {}
     if by == "meaning" and q.strip():
         try:
-            nearness = dict(await meaning_of(request).nearest(run, snap, q, _NEAREST))
+            nearness = dict(await meaning_of(request).nearest(run, snap, q, len(snap.rows)))
         except BiasScopeError as error:
             problem = f"search by meaning cannot be used here: {error}"
     return await run_in_threadpool(_listed, request, run, snap, choice, by, nearness, problem, part)
@@ -76,7 +76,7 @@ def _listed(
 ) -> Response:
     if nearness:
         rows = [row for row in chosen(snap, replace(choice, words="")) if row.id in nearness]
-        rows.sort(key=lambda row: -nearness[row.id])
+        rows = sorted(rows, key=lambda row: -nearness[row.id])[:_NEAREST]
     else:
         rows = chosen(snap, choice)
     parts = max(1, ceil(len(rows) / PER_PAGE))

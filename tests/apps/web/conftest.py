@@ -53,7 +53,7 @@ PATIENCE = 60_000
 RUNS = {
     "first": {"orders": "both", "validation": {"batch": 30, "confirm_share": 0.34}},
     "second": {"seed": 3, "discovery": {"iterations": 1}, "test": {"limit": 60}},
-    "waiting": {"approve": True, "test": {"limit": 60}},
+    "waiting": {"approve": True, "seed": 7, "test": {"limit": 90}},
 }
 """What the tests look at: biases that were confirmed, found valid, merged and not found, and a run that waits."""
 expect.set_options(timeout=PATIENCE)
