@@ -11,6 +11,7 @@ from ...core.visible import visible
 from ...runs.tracing import start_tracing
 from .lazy import Entry, lazy
 
+_INTERRUPTED = 130
 COMMANDS = {
     "discover": Entry(".discover:discover", "Find the biases of a judge."),
     "resume": Entry(".discover:resume", "Go on with a run that was stopped, ran out of budget or waits."),
@@ -66,5 +67,21 @@ def main() -> None:
         Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {said}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        Console(stderr=True).print("biasscope: stopped; what was paid for is kept")
-        sys.exit(130)
+        _say_stopped()
+        sys.exit(_INTERRUPTED)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:  # the command framework makes this of an interrupt
+            _say_stopped()
+        raise
+
+
+def _say_stopped() -> None:
+    Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {_stopped()}")
+
+
+def _stopped() -> str:
+    jobs = sys.modules.get("biasscope.runs.jobs")
+    folders = [folder for folder in (jobs.interrupted if jobs else ()) if folder.config.is_file()]
+    if not folders:
+        return "stopped"
+    return f"stopped; what was paid for is kept: `{folders[-1].resume_command}` goes on"

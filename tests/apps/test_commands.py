@@ -1,6 +1,7 @@
 """Every command, with normal use and with bad input: one line on stderr, the right exit code, no traceback."""
 
 import json
+import shlex
 import sys
 
 import pytest
@@ -137,7 +138,12 @@ def test_the_library_commands(cli, tmp_path):
     (tmp_path / "one.json").write_text(json.dumps({"One": "Likes the one."}))
     refused(cli("library", "split", bias, tmp_path / "one.json"), "holds 1 biases; a split needs two or more")
     name = found[0]["name"]
-    assert f"{name}: split into One, Two (event " in cli("library", "split", bias, tmp_path / "parts.json")[1]
+    told = cli("library", "split", bias, tmp_path / "parts.json")[1]
+    assert f"{name}: split into One, Two (event " in told
+    back = shlex.split(told.split("`")[1])
+    assert cli(*back[1:])[0] == 0
+    assert "One: merge into Two" not in cli("library", "list")[1]
+    assert cli("library", "split", bias, tmp_path / "parts.json")[0] == 0
     assert "One: merge into Two (event " in cli("library", "merge", "One", "Two")[1]
     refused(cli("library", "merge", "One", "Two"), "'One' is merged into 'Two' already: undo that first")
     refused(cli("library", "split", bias, tmp_path / "parts.json"), "its part 'One' is in the library already")

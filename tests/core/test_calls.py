@@ -1,6 +1,5 @@
 """A request's id follows its content, however the request came to be."""
 
-
 from biasscope.core.calls import Message, Request
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -164,3 +165,27 @@ def test_a_decision_stands_when_the_process_dies_after_it_was_recorded(easy, sma
     for bias_id in outcome.waiting_for:
         assert [e.author for e in library.history(bias_id) if e.kind == "status"] == ["Ada"]
         assert library.entries[bias_id].status == "valid"
+
+
+def test_what_an_interrupted_run_says_goes_on_with_it(easy, small_data, tmp_path):
+    with FaultyWorld(easy) as server:
+        values = settings(small_data, tmp_path / "my runs", server.url, **LIGHT)
+        config = write_config(tmp_path / "run.yaml", values)
+        child = subprocess.Popen([*COMMAND, "discover", config], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        while child.poll() is None and len(server.asked) < 20:
+            time.sleep(0.002)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=60)[1].decode()
+        assert child.returncode == 130
+        typed = shlex.split(said.split("`")[1])
+        assert typed == ["biasscope", "resume", str(tmp_path / "my runs" / "trial")]
+        assert cli(*typed[1:]).returncode == 0
+    assert state_of(RunFolder(tmp_path / "my runs" / "trial"))[0] == "finished"
+
+
+def test_an_interrupt_without_a_run_promises_nothing(tmp_path):
+    code = "import sys; sys.argv[1:] = ['world', 'list']\nimport biasscope.apps.cli.main as m\n"
+    code += "import biasscope.apps.cli.world as w\ndef load_spec(_): raise KeyboardInterrupt\n"
+    code += "w.load_spec = load_spec\nm.main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "biasscope: stopped\n")
