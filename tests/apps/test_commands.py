@@ -280,6 +280,29 @@ def test_doctor_looks_at_every_address(cli, values, server, tmp_path):
     assert [row["works"] for name, row in found.items() if name.startswith("embedder at ")] == ["yes", "yes"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"judges": ["MODEL", "MODEL"], "library": "set.gz"}, ["judges 1", "judges 2"]),
+        ({"judge": {"kind": "jury", "members": ["MODEL", "MODEL"]}, "teacher": "rules"}, ["judge 1", "judge 2"]),
+        ({"kind": "taxonomy", "judge": "MODEL", "verifier": "rules", "source": "builtin"}, ["judge"]),
+        (
+            {"judge": "MODEL", "panel": ["MODEL", "MODEL"], "check": "MODEL"},
+            ["check", "judge", "panel 1", "panel 2"],
+        ),
+    ],
+)
+def test_doctor_reads_the_configuration_of_any_kind_of_job(cli, server, tmp_path, settings, found):
+    text = json.dumps(settings).replace("MODEL", f"openai:world@{server.url}")
+    code, out, _ = cli("doctor", write_config(tmp_path / "job.yaml", json.loads(text)), "--json")
+    assert code == 0
+    assert sorted(json.loads(out)) == found
+
+
+def test_doctor_needs_a_model_to_look_at(cli, tmp_path):
+    refused(cli("doctor", write_config(tmp_path / "job.yaml", {"teacher": "rules"})), "names no model")
+
+
 def test_a_start_that_failed_leaves_the_name_free(cli, tmp_path):
     common = ["discover", "--judge", "openai:m@http://127.0.0.1:1/v1", "--teacher", "openai:m@http://127.0.0.1:1/v1"]
     for _ in range(2):
