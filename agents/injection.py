@@ -15,6 +15,7 @@ from ..core.calls import Model, Stage
 from ..core.errors import CallFailed
 from ..core.ids import seed_from
 from ..core.records import PreferencePair
+from ..core.words import word_count
 from ..prompts import render
 from .engines.ask import ask_json
 from .rules_teacher import RulesTeacher
@@ -108,7 +109,7 @@ class ModelInjector:
             "inject",
             question=question,
             answer=answer,
-            words=max(1, len(answer.split())),
+            words=max(1, word_count(answer)),
             change=change,
             keep_length=not about_length,
         )

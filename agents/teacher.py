@@ -9,6 +9,7 @@ from ..core.calls import Model, Request, Stage
 from ..core.errors import CallFailed
 from ..core.ids import content_id
 from ..core.records import PLACEBO, Bias, Perturbation, PreferencePair, bias_arm
+from ..core.words import word_count
 from ..prompts import Prompt, fence, render
 from .engines.ask import ask_json
 from .wording import described
@@ -84,7 +85,9 @@ class LLMTeacher:
     def _prompt(self, name: str, pair: PreferencePair, **fields: str) -> Prompt:
         if self._short:
             return render(f"{name}_short", answer=pair.rejected, **fields)
-        return render(name, question=pair.prompt, answer=pair.rejected, words=_words(pair.rejected), **fields)
+        return render(
+            name, question=pair.prompt, answer=pair.rejected, words=max(1, word_count(pair.rejected)), **fields
+        )
 
     async def _reply(self, pair: PreferencePair, prompt: Prompt, stage: Stage, draw: int) -> tuple[str, str]:
         max_tokens = min(self._max_tokens, rewrite_tokens(pair.rejected))
@@ -172,10 +175,6 @@ def _lost(answer: str, text: str) -> str:
 def rewrite_tokens(answer: str) -> int:
     """Room for a rewrite: about twice the answer's tokens at four bytes each, and 256 for short ones."""
     return 256 + len(answer.encode("utf-8", "surrogatepass")) // 2
-
-
-def _words(answer: str) -> int:
-    return max(1, len(answer.split()))
 
 
 def _without_tags(text: str, answer: str, question: str) -> str:

@@ -6,6 +6,7 @@ listed in `skipped` with the reason; when the undo is undone, it counts again.
 """
 
 import datetime
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -81,9 +82,14 @@ class Library:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise LibraryError(f"no bias {key!r} in this library: see `biasscope library list`")
+            raise LibraryError(f"no bias {key!r} in this library{self._near(key)}")
         shown = ", ".join(e.bias.id[:8] for e in found[:5])
         raise LibraryError(f"{key!r} fits {len(found)} biases ({shown}): give the id")
+
+    def _near(self, key: str) -> str:
+        names = {e.bias.name.casefold(): e.bias.name for e in self}
+        near = difflib.get_close_matches(key.strip().casefold(), names, n=1)
+        return f"; did you mean {names[near[0]]!r}?" if near else f", which has {len(names)}; list it to see them"
 
     def history(self, bias_id: str) -> list[LibraryEvent]:
         """Every line about a bias in order, also cancelled ones and merges or splits that name it."""
@@ -179,7 +185,7 @@ def _apply(entries: dict[str, Entry], event: LibraryEvent) -> str:
         return _enter(entries, event.bias_id, event.payload, event.payload["status"])
     entry = entries.get(event.bias_id)
     if entry is None:
-        return f"no bias {event.bias_id!r} to {event.kind}: see `biasscope library list`"
+        return f"no bias {event.bias_id!r} to {event.kind} in this library"
     given = event.payload
     match event.kind:
         case "merge":

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..core.ids import seed_from
 from ..core.records import PreferencePair
+from ..core.words import word_count
 from .drafts import Drop
-from .text import words
 
 EXCERPT = 600
 """Characters of a text that the report keeps."""
@@ -103,7 +103,7 @@ class Tally:
         self._positions[position or "named"] += 1
         chosen, rejected = len(pair.chosen), len(pair.rejected)
         self._longer += 1.0 if chosen > rejected else 0.5 if chosen == rejected else 0.0
-        values = (words(pair.chosen), words(pair.rejected), chosen, rejected, rejected / chosen)
+        values = (word_count(pair.chosen), word_count(pair.rejected), chosen, rejected, rejected / chosen)
         for name, value in zip(_LENGTHS, values, strict=True):
             self._lengths[name].add(value)
         self._keep_example(pair)

@@ -99,11 +99,6 @@ def _message(role: Any, content: Any) -> ChatMessage:
     return ChatMessage("user" if word in _USER else "assistant" if word in _ASSISTANT else word, _turns(content)[0])
 
 
-def words(text: str) -> int:
-    """Number of words: runs without white space."""
-    return len(text.split())
-
-
 def _turns(value: Any) -> tuple[str, int]:
     if value is None or value != value:
         return "", 1

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from ..agents.arms import judge_arm
 from ..core.calls import Stage
 from ..core.records import Bias, Perturbation, PreferencePair, bias_arm
+from ..core.words import word_count
 from ..validators.controls import Evidence, judge_noise, position_report
-from ..validators.text_controls import truncate_words, word_count
+from ..validators.text_controls import truncate_words
 from .context import Context
 from .table import Cell, Table
 

@@ -11,11 +11,11 @@ from ..agents.arms import Outcome, bias_outcome, judge_arm, original_arm, rewrit
 from ..core.calls import Stage
 from ..core.ids import content_id
 from ..core.records import ORIGINAL, PLACEBO, Bias, PairSet, PreferencePair, Validation, bias_arm
+from ..core.words import word_count
 from ..validators.controls import Evidence, apply_controls, not_injectable
 from ..validators.decisions import CandidateState, Limits, Rule, Step, make_rule
 from ..validators.split import batches, stratified_order
 from ..validators.summaries import summarise
-from ..validators.text_controls import word_count
 from .context import Context
 from .controls import Trial, gather_evidence, manipulation, retest, side_reports
 from .table import Cell, Table

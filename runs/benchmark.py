@@ -82,7 +82,7 @@ def stored_funnel(store: Store, run_id: str) -> Funnel:
     """The funnel of a finished build; StoreError before that."""
     found = store.note(run_id, "funnel")
     if found is None:
-        raise StoreError(f"the benchmark {run_id!r} is not built yet: `biasscope resume {run_id}` goes on with it")
+        raise StoreError(f"the benchmark {run_id!r} is not built yet; resume it")
     return Funnel.model_validate(found)
 
 

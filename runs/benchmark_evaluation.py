@@ -53,7 +53,7 @@ def benchmark_path(benchmark: str, workspace: Path) -> Path:
     folder = find_run(benchmark, workspace, kind="benchmark")
     if not (folder.path / FINAL).is_dir():
         raise ConfigError(
-            f"the benchmark {folder.run_id!r} is not finished: `biasscope benchmark finalize {folder.run_id}` first"
+            f"the benchmark {folder.run_id!r} is not finished: `{folder.command('benchmark finalize')}` first"
         )
     return folder.path / FINAL
 

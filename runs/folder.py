@@ -48,9 +48,13 @@ class RunFolder:
 
     @property
     def resume_command(self) -> str:
-        """What goes on with it from here: by name where the workspace needs no flag, else by folder."""
-        inside = self.path.parent.resolve() == default_workspace().resolve()
-        return f"biasscope resume {shlex.quote(self.run_id if inside else str(self.path))}"
+        """What goes on with it from here."""
+        return self.command("resume")
+
+    def command(self, verb: str, more: str = "") -> str:
+        """A command on this run to type from here: by name where the workspace needs no flag, else by folder."""
+        run = self.run_id if _usual(self.path.parent) else str(self.path)
+        return f"biasscope {verb} {shlex.quote(run)}{f' {more}' if more else ''}"
 
     @property
     def config(self) -> Path:
@@ -87,6 +91,15 @@ class RunFolder:
             except BlockingIOError:
                 return True
         return False
+
+
+def command_in(workspace: Path, verb: str) -> str:
+    """A command on a workspace to type from here, which names it where it must."""
+    return f"biasscope {verb}" + ("" if _usual(workspace) else f" -w {shlex.quote(str(workspace))}")
+
+
+def _usual(workspace: Path) -> bool:
+    return workspace.resolve() == default_workspace().resolve()
 
 
 def check_name(name: str) -> str:

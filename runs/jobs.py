@@ -37,6 +37,8 @@ from .folder import RunFolder, check_name
 from .manifest import check_unchanged, manifest
 
 _LOCK_TRIES = 10
+interrupted: list[RunFolder] = []
+"""Jobs that this process was stopped in, for what it says on its way out: an interrupt carries nothing."""
 
 Listener = Callable[[Progress], None]
 State = Literal["finished", "budget", "waiting"]
@@ -272,7 +274,11 @@ def locked(folder: RunFolder) -> Iterator[None]:
                     message = f"another process is driving the run {folder.run_id!r}; wait for it or stop it"
                     raise StoreError(message) from None
                 time.sleep(0.02)  # `status --watch` looks at the lock for a moment
-        yield
+        try:
+            yield
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            interrupted.append(folder)
+            raise
 
 
 @contextmanager

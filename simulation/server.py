@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from typing import Any
+from urllib.parse import unquote
 
 from ..core.errors import EndpointError
 from .spec import WorldSpec
@@ -87,9 +88,12 @@ class WorldServer:
 def respond(world: World, method: str, path: str, body: bytes) -> tuple[int, dict[str, Any]]:
     """Status and JSON for one HTTP request."""
     route = path.split("?")[0].rstrip("/").removeprefix("/v1")
-    if route == "/models" or route.startswith("/models/"):
-        models = [{"id": m, "object": "model", "created": 0, "owned_by": "world"} for m in world.spec.models]
-        return 200, {"object": "list", "data": models}
+    models = {m: {"id": m, "object": "model", "created": 0, "owned_by": "world"} for m in world.spec.models}
+    if route == "/models":
+        return 200, {"object": "list", "data": list(models.values())}
+    if route.startswith("/models/"):
+        name = unquote(route.removeprefix("/models/"))
+        return (200, models[name]) if name in models else (404, _error(f"The model {name!r} does not exist"))
     if route not in ("/chat/completions", "/embeddings"):
         return 404, _error(f"no such path: {path}; there are /v1/chat/completions, /v1/embeddings and /v1/models")
     if method != "POST":
@@ -156,13 +160,19 @@ class _Connection(asyncio.Protocol):
         body, used = found
         del self._data[:used]
         status, answer = respond(self._world, method, path, body)
-        stream = status == 200 and b'"stream"' in body and bool(json.loads(body).get("stream"))
-        self._send(status, answer, last=heads.get("connection", "").lower() == "close", stream=stream)
+        stream, usage = "choices" in answer and b'"stream"' in body, False
+        if stream:
+            wanted = json.loads(body)
+            options = wanted.get("stream_options")
+            stream, usage = bool(wanted.get("stream")), bool(isinstance(options, dict) and options.get("include_usage"))
+        last = heads.get("connection", "").lower() == "close"
+        self._send(status, _events(answer, usage) if stream else answer, last)
         return True
 
-    def _send(self, status: int, answer: dict[str, Any], last: bool, stream: bool = False) -> None:
-        body = _events(answer) if stream else json.dumps(answer).encode()
-        kind = "text/event-stream" if stream else "application/json"
+    def _send(self, status: int, answer: dict[str, Any] | bytes, last: bool) -> None:
+        """A JSON object, or the events of a stream."""
+        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        kind = "text/event-stream" if isinstance(answer, bytes) else "application/json"
         head = f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
         self._transport.write((head + ("Connection: close\r\n" if last else "") + "\r\n").encode() + body)
         if last:
@@ -188,15 +198,16 @@ def _chunks(data: bytearray, start: int) -> tuple[bytes, int] | None:
     return None
 
 
-def _events(answer: dict[str, Any]) -> bytes:
-    """A whole answer as a stream: one delta, one end with the usage."""
+def _events(answer: dict[str, Any], usage: bool) -> bytes:
+    """A whole answer as a stream: one delta, one end, and the usage where it is asked for."""
     shared = {"id": answer["id"], "object": "chat.completion.chunk", "created": answer["created"]}
     shared["model"] = answer["model"]
     choice = answer["choices"][0]
     delta = {"index": 0, "delta": choice["message"], "logprobs": choice["logprobs"], "finish_reason": None}
     ended = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": choice["finish_reason"]}
     parts = [{**shared, "choices": [delta]}, {**shared, "choices": [ended]}]
-    parts.append({**shared, "choices": [], "usage": answer["usage"]})
+    if usage:
+        parts = [{**part, "usage": None} for part in parts] + [{**shared, "choices": [], "usage": answer["usage"]}]
     return "".join(f"data: {json.dumps(part)}\n\n" for part in parts).encode() + b"data: [DONE]\n\n"
 
 

@@ -15,6 +15,11 @@ class Asked:
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
             raise ValueError("'messages' must be a list of at least one message")
+        for number, message in enumerate(messages):
+            content = message.get("content")
+            if not isinstance(content, str | list) and not (content is None and message.get("role") == "assistant"):
+                raise ValueError(f"'messages.{number}.content' must be a text or a list of parts")
+        _check_options(body)
         self.body = body
         self.messages = [(str(m.get("role", "user")), _text(m.get("content"))) for m in messages]
         self.last = self.messages[-1][1]
@@ -54,6 +59,29 @@ class Asked:
         while (text := self.fields.get(f"{label}_{len(found) + 1}")) is not None:
             found.append(text)
         return found
+
+
+def _check_options(body: dict[str, Any]) -> None:
+    for name, (kind, least, most) in _OPTIONS.items():
+        value = body.get(name)
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, kind) or not least <= value <= (most or value)
+        ):
+            span = f"from {least} to {most}" if most else f"of {least} or more"
+            raise ValueError(f"{name!r} must be {'a number' if kind is not int else 'a whole number'} {span}")
+    if body.get("top_logprobs") is not None and not body.get("logprobs"):
+        raise ValueError("'top_logprobs' needs 'logprobs'")
+
+
+_OPTIONS: dict[str, tuple[Any, int, int | None]] = {
+    "temperature": (int | float, 0, 2),
+    "top_p": (int | float, 0, 1),
+    "max_tokens": (int, 1, None),
+    "max_completion_tokens": (int, 1, None),
+    "top_logprobs": (int, 0, 20),
+    "n": (int, 1, 1),
+}
+"""Kind, least and most of what a request may set; the world gives one answer to each."""
 
 
 def task(asked: Asked) -> str:

@@ -12,7 +12,7 @@ from .controls import Evidence, apply_controls, judge_noise, position_report
 from .decisions import CandidateState, Limits, Outcome, Rule, RuleName, Step, make_rule
 from .split import Split, batches, split_search_confirm, stratified_order
 from .summaries import Summary, summarise
-from .text_controls import length_ratio, truncate_words, word_count, word_diff
+from .text_controls import length_ratio, truncate_words, word_diff
 
 __all__ = [
     "CandidateState",
@@ -42,6 +42,5 @@ __all__ = [
     "stratified_order",
     "summarise",
     "truncate_words",
-    "word_count",
     "word_diff",
 ]

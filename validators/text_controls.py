@@ -5,17 +5,13 @@ import math
 import re
 from typing import Literal
 
+from ..core.words import WORD, word_count
+
 Tag = Literal["same", "removed", "added"]
 
-_WORD = re.compile(r"\S+")
 _SENTENCE_END = re.compile(r"[.!?。！？][\"')\]*_”’]*$")
 DIFF_WORDS = 2_000
 """Longer middles are not aligned word by word: the matcher's time grows with the product of both lengths."""
-
-
-def word_count(text: str) -> int:
-    """Number of stretches without white space."""
-    return sum(1 for _ in _WORD.finditer(text))
 
 
 def length_ratio(text: str, reference: str) -> float:
@@ -30,7 +26,7 @@ def truncate_words(text: str, words: int, tolerance: float = 0.1) -> str:
     White space inside is kept. A text that is short enough comes back as it is; `words` <= 0 gives "".
     """
     spans = []
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         spans.append(match.span())
         if len(spans) > max(words, 0):
             break

@@ -50,11 +50,12 @@ def length(
     if truncate:
         with live(Console(stderr=True)) as listener:
             asyncio.run(judge_missing(find_run(run, workspace), listener))
-    with opened_store(run, workspace) as (store, run_id):
+    folder = find_run(run, workspace)
+    with opened_store(str(folder.path), workspace) as (store, run_id):
         found = length_table(store, run_id)
     _show(found, markdown.length, as_json)
     if not as_json and any(row.missing for row in found.rows):
-        typer.echo(f"\n`biasscope analyse length {run_id} --truncate` judges what is missing.")
+        typer.echo(f"\n`{folder.command('analyse length', '--truncate')}` judges what is missing.")
 
 
 @app.command("growth")

@@ -45,7 +45,7 @@ def export(
         made = tasks(store, run_id, wanted, seed)
     console = Console()
     if not made:
-        say_safely(console, f"nothing to label for {name}: see `biasscope benchmark annotate status {folder.run_id}`")
+        say_safely(console, f"nothing to label for {name}: see `{folder.command('benchmark annotate status')}`")
         return
     target = out or folder.path / "annotation" / "".join(c if c.isalnum() else "-" for c in name)
     try:

@@ -82,7 +82,7 @@ def resume_build(folder: RunFolder) -> None:
     _stop_at_budget(console, outcome)
     if outcome.result is not None:
         _show_funnel(console, outcome.result)
-        say_safely(console, f"next: biasscope benchmark annotate export {folder.run_id} --annotator NAME")
+        say_safely(console, f"next: {folder.command('benchmark annotate export', '--annotator NAME')}")
 
 
 @app.command("show")

@@ -4,9 +4,10 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,14 +17,51 @@ from ...agents.engines.reference import ModelSpec, parse_reference
 from ...agents.fitness import Role, asked_for, fitness
 from ...agents.judges.specs import models_of
 from ...core.errors import ConfigError
-from ...runs.config import load_config
+from ...runs.config import JudgeField, ModelField, TeacherField, load_config
 from .options import AsJson
 
 Asked = tuple[Role, ModelSpec]
+_ROLE: dict[str, Role] = {"teacher": "teacher", "verifier": "verifier", "embedder": "embedder"}
+
+
+class _Models(BaseModel):
+    """What is read of a configuration, of whatever kind of job: every setting that is a model or a list of them."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    judge: JudgeField | None = None
+    judges: tuple[JudgeField, ...] = ()
+    check: JudgeField | None = None
+    after: JudgeField | None = None
+    jury: tuple[JudgeField, ...] = ()
+    teacher: TeacherField | None = None
+    verifier: Annotated[Literal["rules"] | ModelField | None, Field(union_mode="left_to_right")] = None
+    panel: tuple[ModelField, ...] = ()
+    authors: tuple[ModelField, ...] = ()
+    embedder: ModelField | None = None
+    target: Any = None
+    """Only a discovery has one, and a discovery embeds whether it names an embedder or not."""
+
+    def asked(self) -> Iterator[tuple[str, Asked]]:
+        """The models by their settings' names, numbered where a setting has several."""
+        for name in ("judge", "judges", "check", "after", "jury"):
+            given = getattr(self, name) or ()
+            judges = [
+                model for judge in (given if isinstance(given, tuple) else (given,)) for model in models_of(judge)
+            ]
+            yield from _numbered(name, "judge", judges)
+        for name in ("teacher", "verifier", "panel", "authors", "embedder"):
+            given = getattr(self, name) or ()
+            if name == "embedder" and not given and self.target is not None:
+                given = ModelSpec(model="local:")
+            models = [m for m in (given if isinstance(given, tuple) else (given,)) if _has_model(m)]
+            yield from _numbered(name, _ROLE.get(name, ""), models)
 
 
 def doctor(
-    config: Annotated[Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of a run.")] = None,
+    config: Annotated[
+        Path | None, typer.Argument(metavar="[CONFIG.yaml]", help="Configuration of a run of any kind.")
+    ] = None,
     model: Annotated[
         list[str] | None, typer.Option(metavar="REF", help="A model reference to check; repeatable.")
     ] = None,
@@ -34,15 +72,10 @@ def doctor(
     asked: dict[str, Asked] = {f"model {k}": ("", parse_reference(ref)) for k, ref in enumerate(model or (), 1)}
     asked |= {f"embedder {k}": ("embedder", parse_reference(ref)) for k, ref in enumerate(embedder or (), 1)}
     if config:
-        made = load_config(config)
-        judges = models_of(made.judge)
-        asked |= {"judge" if len(judges) == 1 else f"judge {k}": ("judge", m) for k, m in enumerate(judges, 1)}
-        asked["teacher"] = ("teacher", made.teacher)
-        if made.verifier:
-            asked["verifier"] = ("verifier", made.verifier)
-        asked["embedder"] = ("embedder", made.embedder)
+        asked |= dict(load_config(config, kind=_Models).asked())
     if not asked:
-        raise ConfigError("nothing to check: give a CONFIG.yaml, --model REF or --embedder REF")
+        where = f"{config} names no model" if config else "nothing to check"
+        raise ConfigError(f"{where}: give a CONFIG.yaml of a run, --model REF or --embedder REF")
     asked = dict(_each_address(asked))
     reports = asyncio.run(_probe_all(asked))
     found = {name: fitness(*asked[name], report) for name, report in reports.items()}
@@ -57,6 +90,16 @@ def doctor(
         Console().print(table)
     if any(fit.works == "no" for fit in found.values()):
         raise typer.Exit(3)
+
+
+def _numbered(name: str, role: Role, models: list[ModelSpec]) -> Iterator[tuple[str, Asked]]:
+    for k, model in enumerate(models, 1):
+        yield (name if len(models) == 1 else f"{name} {k}"), (role, model)
+
+
+def _has_model(given: Any) -> bool:
+    """Rules, as teacher or verifier, are none."""
+    return isinstance(given, ModelSpec) and getattr(given, "has_model", True)
 
 
 def _each_address(asked: dict[str, Asked]) -> Iterator[tuple[str, Asked]]:

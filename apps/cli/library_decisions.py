@@ -12,6 +12,7 @@ from ...bias_library.exchange import adopt, read_file
 from ...bias_library.library import Library, append_now, checked, stamp_now
 from ...core.errors import LibraryError
 from ...core.records import LibraryEvent
+from ...runs.folder import find_run
 from .library_views import done
 from .opened import name_of, opened_library
 from .options import DEFAULT_WORKSPACE, BiasName, Run, RunName, Workspace, named
@@ -126,24 +127,25 @@ def undo(
     reason: Reason = "",
 ) -> None:
     """Take an event back; an undo can be undone."""
+    folder = find_run(named(run_name, run), workspace)
 
     def cancel(library: Library, stamp: e.Stamp) -> LibraryEvent:
         found = [line for line in library.events if line.id.startswith(event)]
         if len(found) != 1:
-            raise LibraryError(f"{event!r} fits {len(found)} events: see `biasscope library history`")
+            raise LibraryError(f"{event!r} fits {len(found)} events: see `{folder.command('library history')}`")
         return e.undo(stamp, found[0])
 
-    _decide(named(run_name, run), workspace, author, reason, cancel)
+    _decide(str(folder.path), workspace, author, reason, cancel)
 
 
 def _decide(
     run: str, workspace: Path, author: str, reason: str, event: Callable[[Library, e.Stamp], LibraryEvent]
 ) -> None:
-    with opened_library(run, workspace) as (store, run_id, library):
+    folder = find_run(run, workspace)
+    with opened_library(str(folder.path), workspace) as (store, run_id, library):
         made = event(library, stamp_now(library, author, reason, run_id))
         after = checked(library, made)
         append_now(store, [made])
     name = name_of(library, made.bias_id)
-    typer.echo(
-        f"{name}: {done(after, made)} (event {made.id[:8]}; `biasscope library undo {made.id[:8]}` takes it back)"
-    )
+    back = folder.command(f"library undo {made.id[:8]}")
+    typer.echo(f"{name}: {done(after, made)} (event {made.id[:8]}; `{back}` takes it back)")

@@ -11,6 +11,7 @@ from ...core.visible import visible
 from ...runs.tracing import start_tracing
 from .lazy import Entry, lazy
 
+_INTERRUPTED = 130
 COMMANDS = {
     "discover": Entry(".discover:discover", "Find the biases of a judge."),
     "resume": Entry(".discover:resume", "Go on with a run that was stopped, ran out of budget or waits."),
@@ -39,8 +40,6 @@ COMMANDS = {
     "dpo": Entry(".dpo:app", "DPO data from validated biases."),
     "train": Entry(".train:app", "Train judges and scorers (extra `train`)."),
 }
-_INTERRUPTED = 130
-"""What typer makes of Ctrl-C."""
 app = typer.Typer(
     name="biasscope",
     cls=lazy(COMMANDS),
@@ -67,7 +66,22 @@ def main() -> None:
         said = " ".join(visible(str(error)).split())
         Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {said}")
         sys.exit(error.exit_code)
-    except SystemExit as ended:
-        if ended.code == _INTERRUPTED:
-            Console(stderr=True).print("biasscope: stopped; what was paid for is kept")
+    except KeyboardInterrupt:
+        _say_stopped()
+        sys.exit(_INTERRUPTED)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:  # the command framework makes this of an interrupt
+            _say_stopped()
         raise
+
+
+def _say_stopped() -> None:
+    Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"biasscope: {_stopped()}")
+
+
+def _stopped() -> str:
+    jobs = sys.modules.get("biasscope.runs.jobs")
+    folders = [folder for folder in (jobs.interrupted if jobs else ()) if folder.config.is_file()]
+    if not folders:
+        return "stopped"
+    return f"stopped; what was paid for is kept: `{folders[-1].resume_command}` goes on"

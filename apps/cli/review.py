@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...core.errors import ConfigError
-from ...runs.folder import RunFolder, find_run
+from ...runs.folder import RunFolder, command_in, find_run
 from ..web import people
 from .options import DEFAULT_WORKSPACE, Workspace
 
@@ -46,7 +46,7 @@ def review(
     if outside and not people.load(reviewers):
         raise ConfigError(
             f"--host {host!r}: others can reach this address, and nobody could log in; add people with "
-            f"`biasscope reviewers add NAME --workspace {folder}`"
+            + f"`{command_in(folder, 'reviewers add NAME')}`"
         )
     if (certificate is None) != (key is None):
         raise ConfigError("--certificate and --key belong together; give both or none")

@@ -15,7 +15,7 @@ from rich.text import Text
 from ...core.errors import BiasScopeError, ConfigError
 from ...core.progress import stage_words
 from ...core.visible import one_line
-from ...runs.folder import RunFolder, find_run, runs_in
+from ...runs.folder import RunFolder, command_in, find_run, runs_in
 from ...runs.jobs import open_store
 from ...runs.report import write_report
 from ...runs.state import RunState, state_of
@@ -43,7 +43,7 @@ def list_runs(workspace: Workspace = DEFAULT_WORKSPACE, as_json: AsJson = False)
         typer.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2, ensure_ascii=False))
         return
     if not rows:
-        typer.echo(f"no runs in {str(workspace)!r} yet; `biasscope discover` starts one")
+        typer.echo(f"no runs in {str(workspace)!r} yet; `{command_in(workspace, 'discover')}` starts one")
         return
     columns = ("run", "kind", "state", "iteration", "stage", "spent")
     table = Table(*columns)

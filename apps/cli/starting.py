@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 def start(config: JobConfig, console: Console, work: Callable[[RunFolder], R]) -> R:
     """Settle the models, make the folder and do `work` in it; a job that never got going leaves no folder, and one
-    that was stopped says how to go on with it."""
+    whose machine broke says how to go on with it (an interrupt: `main`)."""
     settled, notices = settle_models(config)
     folder = create(settled)
     for notice in notices:
@@ -28,7 +28,7 @@ def start(config: JobConfig, console: Console, work: Callable[[RunFolder], R]) -
     except UserError:
         forget_unstarted(folder)
         raise
-    except (BrokenMachine, KeyboardInterrupt):
+    except BrokenMachine:
         say(console, f"stopped: {goes_on(folder)}")
         raise
 

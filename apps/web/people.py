@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...bias_library.bias import clean
 from ...core.errors import ConfigError
+from ...runs.folder import command_in
 
 Role = Literal["viewer", "annotator", "admin"]
 Right = Literal["see", "annotate", "decide"]
@@ -50,7 +51,7 @@ def load(path: Path) -> dict[str, Reviewer]:
     except (OSError, ValueError, TypeError, ValidationError) as error:
         raise ConfigError(
             f"{path}: is no list of reviewers ({str(error).splitlines()[0]}); mend it or make a new one with "
-            "`biasscope reviewers add`"
+            + f"`{command_in(path.parent, 'reviewers add NAME')}`"
         ) from None
     return {reviewer.name: reviewer for reviewer in found}
 

@@ -8,6 +8,8 @@ import functools
 import re
 from typing import Literal, NamedTuple
 
+from ...core.words import word_count
+
 Kind = Literal["prose", "item", "heading", "table", "quote", "rule", "code", "math", "blank"]
 
 
@@ -52,11 +54,10 @@ _CODE = re.compile(
 )
 _MATH_OPEN = re.compile(r"\s*(?:\$\$|\\\[|\\begin\{)")
 _MATH_CLOSE = re.compile(r"(?:\$\$|\\\]|\\end\{[a-z*]+\})\s*$")
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s|$)|(?<![。！？])[。！？]++[”’」』）]*+")
+_END = re.compile(r"(?<![.!?…؟۔।])[.!?…؟۔।]++[\"'”’)\]*_]*+(?=\s|$)|(?<![。！？])[。！？]++[”’」』）]*+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|dr|mrs?|ms|prof|st|vs|etc|fig|eq|cf|al|approx)|(?:^|[\s(])[A-Z])\.$", re.I
 )
-_WORD = re.compile(r"\S+")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 
 
@@ -66,13 +67,7 @@ def anatomy(text: str) -> Anatomy:
     lines = _lines(text)
     prose = "\n".join(text[line.start : line.end] for line in lines if line.kind not in ("code", "math"))
     prose = prose.translate(_PLAIN)
-    words = sum(1 for _ in _WORD.finditer(prose))
-    return Anatomy(text, lines, _sentences(text, lines), prose, prose.lower(), words)
-
-
-def word_count(text: str) -> int:
-    """Stretches without white space, code included."""
-    return sum(1 for _ in _WORD.finditer(text))
+    return Anatomy(text, lines, _sentences(text, lines), prose, prose.lower(), word_count(prose))
 
 
 def _lines(text: str) -> tuple[Line, ...]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import regex
 
-from .anatomy import anatomy, word_count
+from ...core.words import word_count
+from .anatomy import anatomy
 from .feature import Measure
 from .topics import topic_words
 

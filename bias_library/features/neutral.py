@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from .anatomy import word_count
+from ...core.words import word_count
 from .edits import doses, pick, place
 from .feature import Feature
 from .templates import fill

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.words import word_count
 from ...data.benchmark import PARQUET, SPLIT, BenchmarkRow
 from ...data.card import Card, Section, Table
-from ...data.text import words
 from ..shortcuts import AuditPair, ShortcutAudit, audit_shortcuts, shortcut_section
 from .finalize import Final
 from .funnel import PEOPLE, Funnel, funnel_section, make_step
@@ -128,15 +128,15 @@ def _counts(title: str, column: str, rows: Sequence[BenchmarkRow], key: Callable
 
 def _growth(rows: Sequence[BenchmarkRow]) -> float:
     """How much longer the worse answers are than before, all words together."""
-    before = sum(words(row.source_rejected) for row in rows)
-    return sum(words(row.rejected) for row in rows) / max(1, before) - 1
+    before = sum(word_count(row.source_rejected) for row in rows)
+    return sum(word_count(row.rejected) for row in rows) / max(1, before) - 1
 
 
 def _lengths(rows: Sequence[BenchmarkRow]) -> Section:
     texts = (
-        ("better answer", [words(r.chosen) for r in rows]),
-        ("worse answer, original", [words(r.source_rejected) for r in rows]),
-        ("worse answer, with the bias", [words(r.rejected) for r in rows]),
+        ("better answer", [word_count(r.chosen) for r in rows]),
+        ("worse answer, original", [word_count(r.source_rejected) for r in rows]),
+        ("worse answer, with the bias", [word_count(r.rejected) for r in rows]),
     )
     table = tuple(
         (name, f"{np.mean(n):.0f}", f"{np.median(n):.0f}", f"{np.quantile(n, 0.9):.0f}", max(n))

@@ -12,8 +12,8 @@ from ...core.calls import Model
 from ...core.errors import CallFailed
 from ...core.ids import content_id
 from ...core.records import Bias, Perturbation, PreferencePair
+from ...core.words import word_count
 from ...data.order import draw_order
-from ...data.text import words
 from .candidates import Planned
 from .rewriting import Refused, Studio, biased_answer
 from .settings import AugmentSettings
@@ -67,8 +67,8 @@ class Augmenter:
             rows[JUDGING].append(row)
             if self.advocate and planned.nth < self.settings.cold_start and shown == planned.bias:
                 rows[COLD_START] += await self._reasoned(self.advocate, pair, row, answers)
-        lengths = [words(text) for *_, text in made[1:]] or [words(pair.rejected)]
-        longer = longer_side(words(pair.chosen), sum(lengths) // len(lengths))
+        lengths = [word_count(text) for *_, text in made[1:]] or [word_count(pair.rejected)]
+        longer = longer_side(word_count(pair.chosen), sum(lengths) // len(lengths))
         return Unit(pair, tuple(shown.id for shown, *_ in made if shown), longer, rows)
 
     def _judging(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ...core.words import word_count
 from ...data.card import Card, Section, Table, card_markdown
 from ...data.contamination import prompt_key
-from ...data.text import words
 from ..benchmark.funnel import Funnel
 from ..shortcuts import AuditPair, ShortcutAudit, audit_shortcuts, shortcut_section
 from .staging import Written
@@ -155,7 +155,7 @@ def _funnel(funnel: Funnel) -> Section:
 def _lengths(folder: Path, part: str) -> Section:
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
     for side in sides(folder, part):
-        better, worse = words(side.better), words(side.worse)
+        better, worse = word_count(side.better), word_count(side.worse)
         line = sums["with a bias" if side.bias else "as it was"]
         for k, value in enumerate((1, better, worse, 1.0 if better > worse else 0.5 if better == worse else 0.0)):
             line[k] += value

@@ -1,6 +1,6 @@
 """DPO rows of the response kind: the better answer against a rejected one, with a bias or as it was."""
 
-from ...data.text import words
+from ...core.words import word_count
 from .candidates import Planned
 from .rewriting import Refused, Studio, biased_answer
 from .settings import LengthSettings
@@ -21,5 +21,5 @@ async def response_unit(studio: Studio, planned: Planned, length: LengthSettings
         "what": "response",
         **provenance(pair, bias, made),
     }
-    longer = longer_side(words(pair.chosen), words(text))
+    longer = longer_side(word_count(pair.chosen), word_count(text))
     return Unit(pair, (bias.id,) if bias else (), longer, {TRAIN: [row]})

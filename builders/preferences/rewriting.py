@@ -7,9 +7,9 @@ from typing import NamedTuple
 from ...agents.arms import Workshop, rewrite
 from ...agents.judges.protocol import Judge
 from ...core.records import Bias, Perturbation, PreferencePair
+from ...core.words import word_count
 from ...data.benchmark import clean_answer
 from ...data.order import draw_order
-from ...data.text import words
 from .settings import LengthSettings
 
 _ABOUT_LENGTH = re.compile(r"\b(?:length|long|verbos\w*|wordi\w*|concis\w*|brev\w*|short)", re.IGNORECASE)
@@ -40,7 +40,7 @@ async def biased_answer(
     text = clean_answer(made.text)
     if text.strip() == pair.chosen.strip():
         return Refused("the same text as the chosen answer")
-    ratio = words(text) / max(1, words(pair.rejected))
+    ratio = word_count(text) / max(1, word_count(pair.rejected))
     if not length.low <= ratio <= length.high and not about_length(bias):
         return Refused("another length", f"{ratio:.2f} times the words")
     if studio.check is not None and (verdict := await _checked(studio, studio.check, pair, made, text)) != "chosen":

@@ -13,7 +13,7 @@ from ...agents.judges.protocol import letter_of, shown_answers
 from ...core.calls import Model
 from ...core.errors import CallFailed
 from ...core.records import ORIGINAL, Judgment, Order, PreferencePair, Verdict
-from ...data.text import words
+from ...core.words import word_count
 from .candidates import Planned
 from .rewriting import Refused, Studio, biased_answer
 from .settings import LengthSettings
@@ -51,7 +51,7 @@ async def verdict_unit(studio: Studio, bar: Bar, planned: Planned, length: Lengt
     for judgment in judgments:
         right = await _words_for(bar, pair, text, judgment, "chosen")
         wrong = await _words_for(bar, pair, text, judgment, "rejected")
-        lengths = [lengths[0] + words(right), lengths[1] + words(wrong)]
+        lengths = [lengths[0] + word_count(right), lengths[1] + word_count(wrong)]
         asked = conversation(pair, text, judgment.order, mode=bar.judge.mode, planted=bar.judge.planted)
         row: Row = {
             "prompt": conversation_rows(asked),

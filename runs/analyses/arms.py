@@ -11,7 +11,7 @@ from ...agents.outcomes import wrong
 from ...core.errors import UserError
 from ...core.records import ORIGINAL, PLACEBO, Judgment, Order, Perturbation, PreferencePair, Validation, bias_arm
 from ...core.store import Store
-from ...validators.text_controls import word_count
+from ...core.words import word_count
 
 
 @dataclass(frozen=True)

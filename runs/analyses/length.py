@@ -11,10 +11,11 @@ from ...bias_library.library import load_library
 from ...core.errors import UserError
 from ...core.records import ORIGINAL, PLACEBO, Bias, Perturbation, Validation, bias_arm
 from ...core.store import Store
+from ...core.words import word_count
 from ...graph.context import Context
 from ...graph.controls import about_length, judge_truncated, truncated_arm
 from ...validators.rates import rate_over_pairs
-from ...validators.text_controls import truncate_words, word_count
+from ...validators.text_controls import truncate_words
 from ..folder import RunFolder
 from ..jobs import Listener
 from ..launch import attached

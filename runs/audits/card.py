@@ -19,7 +19,7 @@ from ...core.errors import ConfigError, UserError
 from ...core.records import Status
 from ...core.store import Store
 from ..config import load_config
-from ..folder import RunFolder, runs_in
+from ..folder import RunFolder, command_in, runs_in
 from ..jobs import open_store
 from ..report.collect import collect
 from ..report.model import BiasEntry, Headline, State
@@ -145,8 +145,8 @@ def find_judge(name: str | None, workspace: Path) -> str:
     there = sorted({run.judge for run in judged_runs(workspace)})
     if not there:
         raise ConfigError(
-            f"no run in {str(workspace)!r} has asked a judge yet; `biasscope discover`, `biasscope audit taxonomy`, "
-            "`biasscope audit self-preference` and `biasscope judge profile` make the parts of a card"
+            f"no run in {str(workspace)!r} has asked a judge yet; `{command_in(workspace, 'discover')}`, "
+            "`audit taxonomy`, `audit self-preference` and `judge profile` make the parts of a card"
         )
     found = there if name is None else [judge for judge in there if _is(name, judge)]
     if len(found) == 1:

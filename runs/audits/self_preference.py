@@ -55,7 +55,7 @@ def collect_self_preference(
     """The report from the store. Raises ConfigError when no pairs have been made yet."""
     contests, audit = load_contests(store, run_id), store.note(run_id, "audit")
     if not contests or audit is None:
-        raise ConfigError(f"{run_id!r} has no pairs of answers yet; `biasscope resume {run_id}` goes on with it")
+        raise ConfigError(f"{run_id!r} has no pairs of answers yet; resume it")
     job = Job(run_id, store, config.seed, Progress(store, run_id), 1)
     said: dict[str, Any] = {k: audit[k] for k in _NOTED}
     return SelfPreferenceReport(

@@ -81,9 +81,7 @@ def collect_taxonomy(store: Store, run_id: str, config: TaxonomyConfig, *, finis
     """The report from the store. Raises ConfigError when no suite has been built to its end."""
     suite, audit = load_suite(store, run_id), store.note(run_id, "audit")
     if suite is None or audit is None:
-        raise ConfigError(
-            f"the suite of {run_id!r} is not built to its end; `biasscope resume {run_id}` goes on with it"
-        )
+        raise ConfigError(f"the suite of {run_id!r} is not built to its end; resume it")
     job = Job(run_id, store, config.seed, Progress(store, run_id), 1)
     result = measure(
         job,

@@ -1,6 +1,7 @@
 """Every command, with normal use and with bad input: one line on stderr, the right exit code, no traceback."""
 
 import json
+import shlex
 import sys
 
 import pytest
@@ -137,7 +138,12 @@ def test_the_library_commands(cli, tmp_path):
     (tmp_path / "one.json").write_text(json.dumps({"One": "Likes the one."}))
     refused(cli("library", "split", bias, tmp_path / "one.json"), "holds 1 biases; a split needs two or more")
     name = found[0]["name"]
-    assert f"{name}: split into One, Two (event " in cli("library", "split", bias, tmp_path / "parts.json")[1]
+    told = cli("library", "split", bias, tmp_path / "parts.json")[1]
+    assert f"{name}: split into One, Two (event " in told
+    back = shlex.split(told.split("`")[1])
+    assert cli(*back[1:])[0] == 0
+    assert "One: merge into Two" not in cli("library", "list")[1]
+    assert cli("library", "split", bias, tmp_path / "parts.json")[0] == 0
     assert "One: merge into Two (event " in cli("library", "merge", "One", "Two")[1]
     refused(cli("library", "merge", "One", "Two"), "'One' is merged into 'Two' already: undo that first")
     refused(cli("library", "split", bias, tmp_path / "parts.json"), "its part 'One' is in the library already")
@@ -272,6 +278,29 @@ def test_doctor_looks_at_every_address(cli, values, server, tmp_path):
         f"judge at {dead}": "no",
     }
     assert [row["works"] for name, row in found.items() if name.startswith("embedder at ")] == ["yes", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"judges": ["MODEL", "MODEL"], "library": "set.gz"}, ["judges 1", "judges 2"]),
+        ({"judge": {"kind": "jury", "members": ["MODEL", "MODEL"]}, "teacher": "rules"}, ["judge 1", "judge 2"]),
+        ({"kind": "taxonomy", "judge": "MODEL", "verifier": "rules", "source": "builtin"}, ["judge"]),
+        (
+            {"judge": "MODEL", "panel": ["MODEL", "MODEL"], "check": "MODEL"},
+            ["check", "judge", "panel 1", "panel 2"],
+        ),
+    ],
+)
+def test_doctor_reads_the_configuration_of_any_kind_of_job(cli, server, tmp_path, settings, found):
+    text = json.dumps(settings).replace("MODEL", f"openai:world@{server.url}")
+    code, out, _ = cli("doctor", write_config(tmp_path / "job.yaml", json.loads(text)), "--json")
+    assert code == 0
+    assert sorted(json.loads(out)) == found
+
+
+def test_doctor_needs_a_model_to_look_at(cli, tmp_path):
+    refused(cli("doctor", write_config(tmp_path / "job.yaml", {"teacher": "rules"})), "names no model")
 
 
 def test_a_start_that_failed_leaves_the_name_free(cli, tmp_path):

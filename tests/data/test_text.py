@@ -1,7 +1,7 @@
 from collections import Counter
 
 import pytest
-from biasscope.data.text import UnreadableText, answer_text, clean, prompt_text, words
+from biasscope.data.text import UnreadableText, answer_text, clean, prompt_text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,7 +55,3 @@ def test_the_forms_of_chat_messages() -> None:
     ):
         with pytest.raises(UnreadableText, match=said):
             answer_text(odd)
-
-
-def test_words() -> None:
-    assert words(" two\n words ") == 2

@@ -14,7 +14,7 @@ from biasscope.agents.grading import right_verdict
 from biasscope.apps.cli.main import app, main
 from biasscope.core.errors import ConfigError
 from biasscope.core.records import Drop, Failure, Judgment, Perturbation
-from biasscope.data.text import words
+from biasscope.core.words import word_count
 from biasscope.runs.config import load_config
 from biasscope.runs.folder import RunFolder
 from biasscope.runs.jobs import create, open_store
@@ -211,7 +211,7 @@ def test_balanced_lengths(server, data, tmp_path):
     given = values(data, tmp_path, server.url, length={"low": 0.1, "high": 9.0, "balance": True}, original_share=0.0)
     folder, _ = made(given)
     rows = rows_of(folder, "train.jsonl", "validation.jsonl")
-    lengths = [(words(r["chosen"][0]["content"]), words(r["rejected"][0]["content"])) for r in rows]
+    lengths = [(word_count(r["chosen"][0]["content"]), word_count(r["rejected"][0]["content"])) for r in rows]
     assert sum(a > b for a, b in lengths) == sum(a < b for a, b in lengths) > 0
 
 

@@ -42,6 +42,12 @@ def test_the_openai_client_gets_what_the_world_answers(easy, process):
         assert reply.usage is not None and reply.usage.prompt_tokens > 100
         parts = list(client.chat.completions.create(**body, stream=True))
         assert "".join(p.choices[0].delta.content or "" for p in parts if p.choices) == text_of(easy.answer(body))
+        assert all(p.choices and p.usage is None for p in parts)
+        parts = list(client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True}))
+        assert parts[-1].usage == reply.usage and [p.usage for p in parts[:-1]] == [None] * (len(parts) - 1)
+        assert client.models.retrieve(easy.spec.models[0]).id == easy.spec.models[0]
+        with pytest.raises(openai.NotFoundError, match="'gpt-9' does not exist"):
+            client.models.retrieve("gpt-9")
         vectors = client.embeddings.create(
             model="m", input=["nautical imagery", "seafaring language", "length bias"], encoding_format="float"
         )
@@ -53,11 +59,26 @@ def test_bad_requests_are_answered_in_kind(connection, easy):
     assert post(connection, "/v1/chat/completions", {"model": "m"})[0] == 400
     assert post(connection, "/v1/chat/completions", [1])[0] == 400
     assert post(connection, "/v1/embeddings", {"input": 3})[0] == 400
-    for odd in ({"temperature": [1]}, {"logprobs": True, "top_logprobs": "many"}):
-        body = judge("q", "one", "other", max_tokens=1, **odd)
-        assert post(connection, "/v1/chat/completions", body)[0] == 400
+    wrong = {
+        "temperature": [[1], "hot", -1, 3, True],
+        "top_logprobs": ["many", 21, -1],
+        "max_tokens": [0, 1.5, "8"],
+        "max_completion_tokens": [0],
+        "n": [0, 2],
+    }
+    for name, values in wrong.items():
+        for value in values:
+            body = judge("q", "one", "other", logprobs=True) | {name: value}
+            status, said = post(connection, "/v1/chat/completions", body)
+            assert status == 400 and repr(name) in said["error"]["message"], (name, value)
+    assert post(connection, "/v1/chat/completions", judge("q", "one", "other", top_logprobs=2))[0] == 400
+    for content in (None, 7, {}):
+        assert post(connection, "/v1/chat/completions", {"messages": [{"role": "user", "content": content}]})[0] == 400
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": None}, {"role": "user", "content": "b"}]
+    assert post(connection, "/v1/chat/completions", {"messages": turns})[0] == 200
     for odd in ({"response_format": {"json_schema": [1]}}, {"temperature": 1e-9}, {"response_format": "json"}):
         assert post(connection, "/v1/chat/completions", judge("q", "one", "other", **odd))[0] == 200
+    assert post(connection, "/v1/embeddings", {"input": "a", "stream": True})[0] == 200
     assert post(connection, "/v1/nowhere", {})[0] == 404
     connection.request("GET", "/v1/chat/completions")
     assert connection.getresponse().read() and post(connection, "/v1/embeddings", {"input": "a"})[0] == 200

@@ -5,7 +5,8 @@ import re
 import time
 
 import pytest
-from biasscope.validators.text_controls import DIFF_WORDS, length_ratio, truncate_words, word_count, word_diff
+from biasscope.core.words import word_count
+from biasscope.validators.text_controls import DIFF_WORDS, length_ratio, truncate_words, word_diff
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -83,7 +83,8 @@ def adjudicate(request: Request, run: AnyRun, reviewer: Annotate, item: str = ""
 def progress(request: Request, run: AnyRun) -> Response:
     """How far the benchmark is, and how far its annotators agree."""
     found = desk.standings(_with_items(run)).values()
-    labels = [a.label for s in found for a in (*s.independent, *s.reviews)]
+    # Of decided items only: who looks after the work may label too, and a single label would tell who gave it.
+    labels = [a.label for s in found if s.label for a in (*s.independent, *s.reviews)]
     people: dict[str, int] = {}
     for standing in found:
         for row in (*standing.independent, *standing.reviews):

@@ -98,6 +98,20 @@ def test_nobody_sees_another_label_before_giving_one(desk, enter):
     assert page.request.get(f"{desk.url}/runs/bench/annotate/progress").status == 403
 
 
+def test_who_looks_after_the_work_sees_no_label_that_is_still_to_be_given(desk, enter):
+    """An admin may label too."""
+    said(desk, "item000", "Ada", "different")
+    page = enter("Eve", "/runs/bench/annotate/progress")
+    labels = page.locator("section[aria-labelledby=h-labels]")
+    expect(labels.locator("dd")).to_have_text(["0"] * len(LABELS))
+    expect(labels.locator("tr")).to_have_text(["ada1"])
+    said(desk, "item000", "Bob", "different")
+    expect(labels.locator("dd").first).to_have_text("2")
+    page.goto(f"{desk.url}/runs/bench/annotate?item=item001")
+    assert "different" not in page.locator("section[aria-label=Item]").inner_text()
+    expect(page.locator("input[name=label]:checked")).to_have_count(0)
+
+
 def test_two_then_four_then_settled_and_the_figures_are_live(desk, enter):
     said(desk, "item001", "Ada", "same")
     said(desk, "item001", "Bob", "same")

@@ -284,6 +284,34 @@ def test_nothing_is_fetched_from_anywhere_else(serve, folder, visit, settled):
     assert {url.split("/")[2] for url in asked} == {app.url.removeprefix("http://")}
 
 
+def test_the_policy_stops_what_would_get_into_a_page(serve, folder, visit):
+    """Were a text of a model ever written as markup, the browser would still run and load nothing of it."""
+    page = visit(f"{serve(folder).url}/runs/small/biases/{BIAS.id}")
+    visit.refusals.add("Content Security Policy")
+    fetched = []
+    page.on("requestfinished", lambda request: fetched.append(request.url))
+    blocked = page.evaluate(
+        """() => new Promise(done => {
+            const blocked = [];
+            document.addEventListener('securitypolicyviolation', event => {
+                blocked.push(event.effectiveDirective);
+                if (blocked.length === 5) done(blocked.sort());
+            });
+            const add = (name, fields) => document.body.append(Object.assign(document.createElement(name), fields));
+            add('script', {textContent: 'window.hit = 1'});
+            add('script', {src: 'https://evil.example/x.js'});
+            add('img', {src: 'https://evil.example/x.png'});
+            add('iframe', {src: 'https://evil.example/'});
+            const box = document.createElement('div');
+            box.innerHTML = '<a onclick="window.hit = 1">x</a>';
+            box.firstChild.click();
+        })"""
+    )
+    assert blocked == ["frame-src", "img-src", "script-src-attr", "script-src-elem", "script-src-elem"]
+    assert page.evaluate("window.hit") is None
+    assert [url for url in fetched if "evil.example" in url] == []
+
+
 def test_login_in_a_browser_and_out_again(serve, folder, visit):
     token = people.add(folder / people.FILE, "Ada", "viewer")
     app = serve(folder)

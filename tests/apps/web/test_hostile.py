@@ -43,6 +43,8 @@ ATTACKS = (
 )
 TEXT = "\n".join(ATTACKS)
 LINES = "\n".join(f"line {k} <b>bold</b>" for k in range(100_000))
+LINE = "<b>" + "x" * 100_000
+"""One line with no place to break it."""
 ID = "b" * 24
 JUDGMENTS = {name: f"{name:-<24}" for name in ("wrong", "right", "before")}
 
@@ -57,7 +59,7 @@ def rows(run):
     arm, common = bias_arm(ID), {"run_id": run, "pair_id": "pair1", "judge": judge}
     verdicts = [
         Judgment(id=JUDGMENTS["wrong"], arm=arm, order="chosen_first", verdict="rejected", reasoning=TEXT, **common),
-        Judgment(id=JUDGMENTS["right"], arm=PLACEBO, order="chosen_first", verdict="chosen", reasoning=LINES, **common),
+        Judgment(id=JUDGMENTS["right"], arm=PLACEBO, order="chosen_first", verdict="chosen", reasoning=LINE, **common),
         Judgment(
             id=JUDGMENTS["before"], arm=ORIGINAL, order="chosen_first", verdict="chosen", reasoning=TEXT, **common
         ),
@@ -89,7 +91,7 @@ def rows(run):
         run_id=run,
         iteration=0,
         name=ATTACKS[3],
-        definition=TEXT,
+        definition=LINE,
         judgment_id=JUDGMENTS["wrong"],
         pair_id="pair1",
         source_bias="<img src=x onerror=window.hit=1>",
@@ -101,7 +103,7 @@ def rows(run):
         add(Stamp(run, 1, "Ada", TEXT, at=ATTACKS[2]), other, "candidate"),
         retire(Stamp(run, 2, ATTACKS[5], TEXT, at=ATTACKS[0]), other.id),
     ]
-    failure = Failure(id="f" * 24, run_id=run, stage=ATTACKS[2], kind="refused", subject=TEXT, reason=TEXT, raw=LINES)
+    failure = Failure(id="f" * 24, run_id=run, stage=ATTACKS[2], kind="refused", subject=TEXT, reason=LINE, raw=LINES)
     return (
         bias,
         pair,
@@ -111,7 +113,7 @@ def rows(run):
         *events,
         failure,
         Perturbation(id="p" * 24, run_id=run, pair_id="pair1", arm=arm, text=TEXT + " more", teacher=judge),
-        Perturbation(id="q" * 24, run_id=run, pair_id="pair1", arm=PLACEBO, text=LINES, teacher=judge),
+        Perturbation(id="q" * 24, run_id=run, pair_id="pair1", arm=PLACEBO, text=LINE, teacher=judge),
         Explanation(id="e" * 24, run_id=run, judgment_id=JUDGMENTS["wrong"], text=TEXT, by=judge),
         MergeDecision(
             id="m" * 24, run_id=run, iteration=0, candidate_ids=(found.id,), into=ID, novel=True, decided_by="threshold"
@@ -224,6 +226,26 @@ def test_nothing_runs_loads_or_links_on_any_page(app, visit, settled):
             link.hover(force=True, timeout=2000) if link.is_visible() else None
         assert page.evaluate("window.hit") is None, path
     assert {url.split("/")[2] for url in asked if url.startswith("http")} == {app.url.removeprefix("http://")}
+
+
+def test_no_text_makes_a_page_wider_than_a_phone(app, visit, settled):
+    visit.refusals |= {404, 409}
+    page = visit("about:blank", viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
+    for path in (p for p in PAGES.values() if not re.search(r"\.svg|/stream|/texts/|/suggest|export", p)):
+        page.goto(app.url + path)
+        settled(page)
+        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true })")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+
+
+def test_a_line_of_a_hundred_thousand_characters_is_cut_and_had_in_full(app, visit):
+    page = visit(f"{app.url}{RUN}/biases/{ID}/evidence")
+    box = page.get_by_role("region", name="Placebo", exact=True)
+    shown = box.locator("ins").first.inner_text()
+    assert shown.startswith("<b>xxx") and 5_000 < len(shown) < 30_000
+    whole = box.locator("xpath=following-sibling::p").get_by_role("link")
+    expect(whole).to_have_text(f"All {len(LINE):,} characters")
+    assert page.request.get(app.url + whole.get_attribute("href")).text() == LINE
 
 
 def test_what_was_said_is_there_to_read(app, visit):

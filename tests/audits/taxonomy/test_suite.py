@@ -13,9 +13,9 @@ from biasscope.bias_library.taxonomy import identities, taxonomy
 from biasscope.core.calls import Completion
 from biasscope.core.errors import CallFailed, ConfigError, DataError
 from biasscope.core.records import Drop, Failure, PreferencePair
+from biasscope.core.words import word_count
 from biasscope.data.order import draw_order
 from biasscope.validators.answers import compare_answers
-from biasscope.validators.text_controls import word_count
 
 BY_NAME = {entry.name: entry for entry in (*taxonomy(), *identities())}
 PLAIN = TaxonomySettings(pairs=20)

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from biasscope.bias_library.features import load_features, measure_all
 from biasscope.bias_library.features.anatomy import anatomy
 from biasscope.bias_library.features.edits import apply, place
 from biasscope.bias_library.features.topics import subjects, topic_words
@@ -68,3 +69,30 @@ def test_topics():
     assert subjects("", question) == ("ticket", "museum")
     assert subjects("", "") == ("matter",)
     assert topic_words("The river is wide. It ends at sea. Trees stand there.") == ("river", "wide", "ends")
+
+
+LANGUAGES = {
+    "chinese": ("第一步是看题，第二步是计算！为什么？“很好。”这是（一个旁注）42——2024年。", 25),
+    "arabic": ("هذا سؤال في الرياضيات! هل الجواب واضح؟ نعم، الجواب هو 42 منذ 2024.", 12),
+    "german": ("Das ist die Antwort! Warum? Er sagte „so ist es“ (übrigens nebenbei). Also 42, seit 2024.", 16),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_marks_figures_and_lengths_count_in_any_language(language):
+    text, words = LANGUAGES[language]
+    measured = measure_all(text, "", load_features())
+    assert measured["length"] >= words
+    for name in ("exclamation_marks", "rhetorical_questions", "figures", "dates"):
+        assert measured[name] > 0, name
+    if language != "arabic":
+        assert measured["parentheticals"] > 0 and measured["quotations"] > 0
+    assert sum(s.closed for s in anatomy(text).sentences) == (3 if language == "arabic" else 4)
+
+
+def test_edits_of_a_text_in_another_language_are_as_dense_as_in_english():
+    text = "这是一句话，说的是一件事。" * 40 + "答案是 12。"
+    feature = load_features()["rhetorical_questions"]
+    edited = feature.write(text, random.Random(0), "")
+    assert edited.endswith("答案是 12。")
+    assert edited.count("?") >= 8

@@ -132,7 +132,7 @@ def test_which_judge_is_asked_for(workspace, name, said):
 
 
 def test_an_empty_workspace_says_what_makes_a_card(tmp_path):
-    with pytest.raises(ConfigError, match="has asked a judge yet; `biasscope discover`"):
+    with pytest.raises(ConfigError, match="has asked a judge yet; `biasscope discover -w"):
         find_judge(None, tmp_path)
 
 
