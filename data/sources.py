@@ -35,6 +35,14 @@ def load(spec: SourceSpec) -> Loaded:
     return Loaded(list(iter_pairs(spec, tally)), tally.report())
 
 
+def inspect(spec: SourceSpec) -> DataReport:
+    """The report alone, in memory that does not grow with the pairs. Raises DataError as `load` does."""
+    tally = Tally(spec.source)
+    for _ in iter_pairs(spec, tally):
+        pass
+    return tally.report()
+
+
 def iter_pairs(spec: SourceSpec, tally: Tally | None = None) -> Iterator[PreferencePair]:
     """The pairs of `spec`, one at a time; `tally.report()` afterwards says what was read.
 

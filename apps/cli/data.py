@@ -9,8 +9,8 @@ from rich.console import Console
 
 from ...core.errors import ConfigError
 from ...core.mistakes import mistakes
+from ...data import sources
 from ...data.inspect import inspect_text
-from ...data.sources import load
 from ...data.spec import SourceSpec
 from .options import AsJson
 
@@ -48,7 +48,7 @@ def inspect(
         spec = SourceSpec.model_validate({k: v for k, v in values.items() if v is not None})
     except ValidationError as error:
         raise ConfigError(f"source {source!r}: {'; '.join(mistakes(error))}") from None
-    report = load(spec).report
+    report = sources.inspect(spec)
     if as_json:
         typer.echo(json.dumps(report.model_dump(mode="json"), indent=2, ensure_ascii=False))
     else:
