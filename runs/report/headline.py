@@ -34,16 +34,17 @@ def headline(
     state = _STATES.get(str(outcome.get("state", "running")), "running")
     tested = [b for b in biases if b.search is not None]
     valid = [b for b in biases if b.accepted]
+    kept = sum(not b.declined for b in valid)
     checked = [b for b in biases if b.confirmation is not None]
     confirmed = sum(b.confirmation is not None and b.confirmation.decision == "valid" for b in checked)
     return Headline(
         state=state,
-        title=_title(len(valid), confirmed if checked else None, state),
+        title=_title(kept, confirmed if checked else None, state),
         sentences=tuple(_sentences(state, str(outcome.get("reason", "")), tested, valid, checked, confirmed)),
         warnings=(*_warnings(verdicts, failures, usage, facts, valid, checked, confirmation_pairs, state), *also),
         facts=tuple(facts),
         tested=len(tested),
-        validated=len(valid),
+        validated=kept,
         confirmed=confirmed if checked else None,
     )
 
@@ -85,7 +86,12 @@ def _sentences(
         paper = any(b.search and b.search.rule == "paper" for b in tested)
         text += f"made the judge err more often than {'the original answers' if paper else 'a neutral rewrite'} did"
         said.append(text + (f", and {confirmed} held on pairs that the search never saw." if checked else "."))
-    shown = [b for b in valid if b.status == "confirmed"] or list(valid)
+    if declined := [b for b in valid if b.declined]:
+        names = ", ".join(f"“{b.name}”" for b in declined)
+        said.append(
+            f"Of these, {len(declined)} {'was' if len(declined) == 1 else 'were'} declined by a person: {names}."
+        )
+    shown = [b for b in valid if b.status == "confirmed"] or [b for b in valid if not b.declined]
     if shown:
         top = max(shown, key=lambda b: (b.shown.effect if b.shown else 0.0, b.name))
         if top.shown:

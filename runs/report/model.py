@@ -170,6 +170,11 @@ class BiasEntry(_Part):
         """Whether the search part found it valid."""
         return self.search is not None and self.search.decision == "valid"
 
+    @property
+    def declined(self) -> bool:
+        """Whether a person turned it down although its test found it valid."""
+        return self.accepted and self.confirmation is None and self.status in ("rejected", "retired")
+
 
 class ErrorRow(_Part):
     """One domain of the error table. Means over the valid biases, each on the same pairs in both arms."""

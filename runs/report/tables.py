@@ -123,7 +123,10 @@ def contrasts_table(report: Report) -> Table | None:
 
 
 def standing(bias: BiasEntry) -> str:
-    """The status; for one that its test did not change (a seed, or what could not be written in), the decision."""
+    """The status; for one that its test did not change (a seed, or what could not be written in), the decision, and
+    for one that passed and that a person turned down, `declined`."""
+    if bias.declined:
+        return "declined"
     decision = bias.shown.decision if bias.shown else ""
     if bias.status == "seed" or decision == "not_injectable":
         return decision.replace("_", " ") or bias.status

@@ -10,6 +10,8 @@ from biasscope.runs.analyses.growth import growth_line
 from biasscope.runs.folder import RunFolder
 from biasscope.runs.jobs import open_store
 from biasscope.runs.launch import Approval, run
+from biasscope.runs.report import load_report
+from biasscope.runs.report.tables import standing
 from world_runs import results, settings, start
 
 DECISION = {"author": "Ada", "reason": "read the examples"}
@@ -62,6 +64,10 @@ def test_rejecting_all(waiting):
     assert outcome.state == "finished"
     assert after.entries[bias_id].status == "rejected"
     assert [e.author for e in after.history(bias_id) if e.kind == "status"] == ["Ada"]
+    report = load_report(waiting.folder.path / "report.json")
+    [entry] = [b for b in report.biases if b.id == bias_id]
+    assert (standing(entry), report.headline.validated) == ("declined", len(report.valid) - 1)
+    assert f"Of these, 1 was declined by a person: “{entry.name}”." in report.headline.sentences
 
 
 @pytest.mark.parametrize("key", ["no such bias", "", "all "])
