@@ -35,9 +35,10 @@ _MARKER = re.compile(
 )
 _REPEATED = re.compile(r"(?<![A-Za-z])([A-Z])\1{4,}(?![A-Za-z])")
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_BESIDE = re.compile(r"[\s$,;]*(?:or|and|\\text\s*\{\s*(?:or|and)\s*\})?[\s$]*")
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*|__([^_\n]{1,60})__")
 _WRAPPER = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mathit|operatorname)\s*\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*(-?\d{1,30})\s*\}\s*\{\s*(\d{1,30})\s*\}")
+_FRACTION = re.compile(r"\\[dt]?frac\s*(?:\{\s*(-?\d{1,30})\s*\}\s*\{\s*(\d{1,30})\s*\}|(\d)\s*(\d))(?!\d)")
 _POWER = re.compile(r"\s*(?:×|x|\*|\\times|\\cdot)\s*10\s*\^\s*\{?\s*([+-]?\d{1,3})\s*\}?")
 _LETTER = re.compile(
     r"(?:(?:option|choice|answer)\s+)?(?:\(([A-Za-z])\)|\[([A-Za-z])\]|([A-Z])(?=$|[).:,;]))", re.IGNORECASE
@@ -48,7 +49,18 @@ _SECOND = re.compile(r"\s*(?:,|and|or|&|/|\+)\s*(?:option\s+)?[(\[]?[A-Z][)\]]?(
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,40})(?:\.\d{1,40})?|[+-]?\.\d{1,40}")
 _HEDGE = re.compile(r"(?:approximately|about|roughly|around|exactly|≈|~|\\approx)\s*", re.IGNORECASE)
 _UNIT = re.compile(r"\s*([A-Za-z°²³µ/^]+(?:\s+[A-Za-z°²³µ/^]+){0,2})\s*(?=$|[.,;!)\n])")
-_RANGE = re.compile(r"\s*(?:or|to|and|-|–|—|±|,)\s*[\d(+-]|\s*[/*^=:+×]\s*\S|[,.]\d")
+_RANGE = re.compile(r"\s*(?:or|to|and|-|–|—|±|[,;])\s*[\d(+-]|\s*[/*^=:+×]\s*\S|[,.]\d|\s*[,;]\s*[A-Za-z]\w*\s*=")
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SHORT_SCALES = {"mn", "mio", "mil", "mill", "bn", "mrd", "tn"}
+_SPACED = re.compile(r"(?<=\d)(?:[\u00a0\u2009\u202f]|\{,\})(?=\d{3}(?!\d))")
+_BLOCK = re.compile(r"\s*(?:```|~~~|\||[-*+•]\s|\d{1,3}[.)]\s)")
+"""How code, a table or a list begins: an answer of several lines, which its first one does not say."""
+_RETRACTED = re.compile(
+    r"(?:^|[.!?,;:)\n—–-])[\s*_]*(?:(?:no|oh|hmm)\b[\s,.]*)?(?:wait\b|hold on\b|actually,|i mean\b|scratch that\b|"
+    r"correction:|on second thought\b|or rather\b|oops\b|let me (?:correct|re-?check|redo|recompute)\b)",
+    re.IGNORECASE,
+)
+"""Words that take back what was just said."""
 
 
 def extract_answer(text: str) -> Answer | None:
@@ -60,6 +72,8 @@ def extract_answer(text: str) -> Answer | None:
     if not found:
         return _last_line(tail)
     first = found[0]
+    if _retracted(tail):
+        return None
     return first if all(_compare(first, other) == "same" for other in found[1:]) else None
 
 
@@ -125,8 +139,8 @@ def _parse_number(text: str) -> Answer | None:
     if latex:
         sign = -1 if text.startswith("-") else 1
         end = len(text) - len(text.lstrip("+-")) + latex.end()
-        bottom = int(latex.group(2))
-        return _with_unit(sign * Fraction(int(latex.group(1)), bottom), text[end:]) if bottom else None
+        top, bottom = (int(part) for part in latex.groups() if part is not None)
+        return _with_unit(sign * Fraction(top, bottom), text[end:]) if bottom else None
     match = _NUMBER.match(text)
     if not match:
         return None
@@ -153,6 +167,11 @@ def _with_unit(value: Fraction, rest: str) -> Answer | None:
     if _RANGE.match(rest):
         return None
     unit = ""
+    scale = re.match(r"\s*([a-z]+)\b", rest, re.IGNORECASE)
+    if scale and scale.group(1).casefold() in _SHORT_SCALES:
+        return None
+    if scale and (times := _SCALES.get(scale.group(1).casefold().removesuffix("s"))):
+        value, rest = value * times, rest[scale.end() :]
     if not re.match(r"\s*(?:$|[.,;:!?)\n])", rest):
         words = _UNIT.match(rest)
         if not words:
@@ -198,19 +217,30 @@ def _compare_numbers(a: Answer, b: Answer) -> Comparison:
 
 
 def _boxed(text: str) -> list[Answer]:
-    """The last boxed expression; braces may be nested."""
-    start = None
-    for match in _BOXED.finditer(text):
-        start = match.end()
-    if start is None:
-        return []
+    """The last boxed expression, with those right beside it; braces may be nested."""
+    found: list[Answer] = []
+    later = None
+    for match in reversed(list(_BOXED.finditer(text))):
+        end = _closing(text, match.end())
+        if later is not None and (end is None or not _BESIDE.fullmatch(text, end + 1, later)):
+            break
+        # In a box "5!" is a factorial, elsewhere an exclamation.
+        inside = text[match.end() : end].strip() if end is not None else ""
+        answer = None if inside.endswith("!") else parse_answer(inside)
+        if answer is None:
+            return []
+        found.append(answer)
+        later = match.start()
+    return found
+
+
+def _closing(text: str, start: int) -> int | None:
     depth = 1
     for position in range(start, min(len(text), start + 2_000)):
         depth += {"{": 1, "}": -1}.get(text[position], 0)
         if not depth:
-            answer = parse_answer(text[start:position])
-            return [answer] if answer else []
-    return []
+            return position
+    return None
 
 
 def _marked(text: str) -> list[Answer]:
@@ -219,6 +249,8 @@ def _marked(text: str) -> list[Answer]:
     outer = False
     for match in _MARKER.finditer(text):
         rest = text[match.end() : match.end() + 300].lstrip(" \t*_`#")
+        if _begins_block(text[match.end() : match.end() + 300].lstrip(" \t*_")):
+            continue
         line = rest.lstrip("\n *_`#").split("\n", 1)[0]
         is_final, outer = bool(match.group("final")) or outer, False
         if "\\boxed" in line or _REPEATED.search(line):
@@ -228,10 +260,28 @@ def _marked(text: str) -> list[Answer]:
             # "Final answer: the answer is B" is one answer, said by the inner words.
             outer = is_final
             continue
+        if answer and answer.kind == "text" and (line.rstrip("*_ ").endswith(":") or _BLOCK.match(_below(rest, line))):
+            answer = None
         if answer:
             found.append((is_final, answer))
     final = [answer for is_final, answer in found if is_final]
     return final or [answer for _, answer in found]
+
+
+def _begins_block(rest: str) -> bool:
+    """Whether code follows, or a table or list on lines of its own: "The answer is 7. It is small" is none."""
+    return rest.startswith(("```", "~~~")) or (rest.startswith("\n") and bool(_BLOCK.match(rest.lstrip("\n"))))
+
+
+def _retracted(text: str) -> bool:
+    """Whether the last answer said by a marker or in a box is taken back after it, and none is said again."""
+    last = max((match.end() for match in (*_MARKER.finditer(text), *_BOXED.finditer(text))), default=len(text))
+    return bool(_RETRACTED.search(text, last))
+
+
+def _below(rest: str, line: str) -> str:
+    """The next line with something in it."""
+    return rest[rest.index(line) + len(line) :].lstrip("\n") if line else ""
 
 
 def _repeated(text: str) -> list[Answer]:
@@ -249,6 +299,8 @@ def _last_line(text: str) -> Answer | None:
     answer = parse_answer(fragments[0]) if fragments else None
     if answer is None or answer.kind == "text":
         return None
+    if re.match(r"\d{1,3}[.)]\s+\S", fragments[0]):
+        return None  # an item of a list
     # A line that goes on after its letter or number ("2 cups of flour", "A. Smith") is not an answer line.
     whole = re.sub(r"[*_`$()\[\]{}\s.:]", "", fragments[0])
     size = 12 if answer.kind == "choice" else 30
@@ -260,7 +312,14 @@ def _last_line(text: str) -> Answer | None:
 
 
 def _clean(fragment: str) -> str:
-    text = fragment.replace("−", "-").replace("–", "-").replace("\\%", "%").replace("\\$", "$").replace("\\,", "")
+    text = (
+        _SPACED.sub("", fragment)
+        .replace("−", "-")
+        .replace("–", "-")
+        .replace("\\%", "%")
+        .replace("\\$", "$")
+        .replace("\\,", "")
+    )
     text = re.sub(r"\\[()\[\]!;]", "", text)
     for _ in range(3):
         text = _WRAPPER.sub(r"\1", text)
