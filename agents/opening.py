@@ -10,10 +10,10 @@ from ..core.calls import Model
 from .engines.reference import SCHEMES, ModelSpec
 from .judges.protocol import Judge
 from .judges.specs import JudgeSpec, OpenModel
-from .rules_teacher import RulesTeacher
+from .rules_teacher import EditsFirst, RulesTeacher
 from .teacher import LLMTeacher, Teacher
 
-__all__ = ["JudgeSpec", "TeacherSpec", "open_judge", "open_teacher"]
+__all__ = ["JudgeSpec", "TeacherSpec", "open_judge", "open_teacher", "open_writer"]
 
 
 class TeacherSpec(ModelSpec):
@@ -25,8 +25,8 @@ class TeacherSpec(ModelSpec):
     """short: a few plain lines and a plain reply, for models under about a billion parameters."""
     rewrites: Literal["model", "rules"] = "model"
     """rules: biases are written in by the edits of the feature lexicon, without a model, and the placebo is a neutral
-    edit of the same kind; what has no recipe there is left out. The model still names and merges biases; `model: rules`
-    does without one."""
+    edit of the same kind. The model names and merges biases, and writes those that no edit writes, for the search and
+    for data sets; they are not tested, since the placebo is none for a model. `model: rules` does without one."""
 
     @property
     def has_model(self) -> bool:
@@ -50,6 +50,16 @@ def open_teacher(
     if spec.rewrites == "rules" or model is None:
         return RulesTeacher(run_id, features)
     return LLMTeacher(model, run_id, short=spec.prompts == "short")
+
+
+def open_writer(
+    spec: TeacherSpec, model: Model | None, run_id: str, features: Mapping[str, Feature] | None = None
+) -> Teacher:
+    """The teacher for what is held against no placebo: the model writes what no edit does, where there is a model."""
+    teacher = open_teacher(spec, model, run_id, features)
+    if model is None or not isinstance(teacher, RulesTeacher):
+        return teacher
+    return EditsFirst(teacher, LLMTeacher(model, run_id, short=spec.prompts == "short"))
 
 
 def open_judge(spec: JudgeSpec, open_model: OpenModel, run_id: str) -> Judge:

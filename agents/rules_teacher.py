@@ -15,7 +15,9 @@ from ..core.calls import Stage
 from ..core.errors import CallFailed
 from ..core.ids import seed_from
 from ..core.records import PLACEBO, Bias, Perturbation, PreferencePair, bias_arm
-from .teacher import rewritten
+from .teacher import Teacher, rewritten
+
+LEFT_TO_MODELS = "it is left to an LLM teacher (teacher: a model, without rewrites: rules)"
 
 
 class RulesTeacher:
@@ -51,8 +53,7 @@ class RulesTeacher:
         """
         feature = self.recipe(bias)
         if feature is None:
-            reason = f"no feature of the lexicon writes {bias.name!r}: it is left to an LLM teacher"
-            raise CallFailed("no_recipe", reason)
+            raise CallFailed("no_recipe", f"no feature of the lexicon writes {bias.name!r}: {LEFT_TO_MODELS}")
         rng = self._generator(pair, feature.name, 0)
         text = write_matched(feature, pair.rejected, rng, pair.prompt)
         if text.split() == pair.rejected.split() and text.strip() == pair.rejected.strip():
@@ -83,3 +84,28 @@ class RulesTeacher:
 
     def _generator(self, pair: PreferencePair, what: str, draw: int) -> random.Random:
         return random.Random(seed_from("rules", self._seed, pair.id, what, draw))
+
+
+class EditsFirst:
+    """A teacher that edits where a feature writes the bias, and has a model rewrite where none does.
+
+    For answers that are held against nothing but the original: a model's rewrite and a neutral edit differ in more than
+    the bias, so its placebo is no measure of what the model writes.
+    """
+
+    def __init__(self, rules: RulesTeacher, model: Teacher) -> None:
+        self._rules, self._model = rules, model
+
+    @property
+    def name(self) -> str:
+        """Both; a perturbation has the name of the one that made it."""
+        return f"{self._rules.name}, {self._model.name}"
+
+    async def perturb(self, pair: PreferencePair, bias: Bias, *, stage: Stage) -> Perturbation:
+        """As the protocol says."""
+        teacher = self._model if self._rules.recipe(bias) is None else self._rules
+        return await teacher.perturb(pair, bias, stage=stage)
+
+    async def placebo(self, pair: PreferencePair, *, stage: Stage, draw: int = 0) -> Perturbation:
+        """The neutral edit."""
+        return await self._rules.placebo(pair, stage=stage, draw=draw)

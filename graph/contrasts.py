@@ -8,7 +8,6 @@ import numpy as np
 
 from ..agents.arms import original_arm
 from ..agents.contrasts import Finding, Findings, Seen, as_candidate, between, find, response_kind, within
-from ..agents.rules_teacher import RulesTeacher
 from ..bias_library.events import first_seq
 from ..bias_library.features import feature_bias
 from ..bias_library.library import load_library
@@ -104,9 +103,7 @@ def summary(findings: Findings, named: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _can_be_written(context: Context, finding: Finding) -> bool:
-    teacher = context.teacher
-    bias = feature_bias(finding.feature, finding.evidence.direction)
-    return not isinstance(teacher, RulesTeacher) or teacher.recipe(bias) is not None
+    return context.has_edit(feature_bias(finding.feature, finding.evidence.direction))
 
 
 async def _gather(context: Context, iteration: int) -> tuple[list[Seen], list[Seen]]:

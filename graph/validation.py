@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ..agents.arms import Outcome, bias_outcome, judge_arm, original_arm, rewrite
+from ..agents.rules_teacher import LEFT_TO_MODELS
 from ..core.calls import Stage
 from ..core.ids import content_id
 from ..core.records import ORIGINAL, PLACEBO, Bias, PairSet, PreferencePair, Validation, bias_arm
@@ -23,6 +24,11 @@ from .table import Cell, Table
 ENOUGH_TO_GIVE_UP = 8
 """Pairs in the first batch, none of which took the bias, that end its test. Of a bias that the teacher writes into half
 of the texts this ends one in 256."""
+
+WITHOUT_EDIT = "without_edit"
+"""The note of a run on biases that its teacher, the edits of the lexicon, cannot write: names by id."""
+_NO_EDIT = f"no edit of the lexicon writes it: {LEFT_TO_MODELS}"
+_NO_PAIR = "no pair has a valid judgment in both arms; see the failures"
 
 
 async def test_biases(
@@ -50,12 +56,20 @@ async def test_biases(
     # One look at pairs nobody has seen: a test for a fixed sample finds more than one that may be stopped at any time.
     rule = make_rule("holm" if confirming and settings.rule == "eprocess" else settings.rule, limits)
     by_id = {pair.id: pair for pair in pairs}
+    if reference == ORIGINAL:  # no placebo that a rewrite would have to match
+        context = replace(context, teacher=context.writer)
+    left = {bias.id: bias.name for bias in biases if not context.has_edit(bias)}
+    if left:
+        known = context.store.note(context.run_id, WITHOUT_EDIT) or {}
+        context.store.write_note(context.run_id, WITHOUT_EDIT, {**known, **left})
     order = stratified_order({pair.id: pair.domain for pair in pairs}, context.settings.seed)
     if settings.max_pairs and not confirming:
         order = order[: settings.max_pairs]
     table = Table([by_id[i] for i in order], {})
     batch = len(order) if confirming else settings.batch
-    steps = await _test(context, rule, biases, table, reference, stage, iteration, batch)
+    going = [bias for bias in biases if bias.id not in left]
+    steps = await _test(context, rule, going, table, reference, stage, iteration, batch)
+    steps |= dict.fromkeys(left, "inconclusive")
     found = rule.final(_states(biases, table, reference, steps))
 
     counts = {b.id: int(np.isfinite(table.wrong(bias_arm(b.id)) - table.wrong(reference)).sum()) for b in biases}
@@ -84,7 +98,7 @@ async def test_biases(
             pair_set=pair_set,
             rule=rule.name,
             decision=outcome.decision if n else "inconclusive",
-            reason=outcome.reason if n else "no pair has a valid judgment in both arms; see the failures",
+            reason=outcome.reason if n else _NO_EDIT if bias.id in left else _NO_PAIR,
             controls=_finite(controls),
             **_numbers(table, arm, reference, "fixed" if confirming or settings.rule != "eprocess" else "anytime", n),
         )

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from ..agents.opening import open_teacher
+from ..agents.opening import open_writer
 from ..builders.benchmark.build import Roles, build
 from ..builders.benchmark.funnel import Funnel
 from ..builders.benchmark.settings import BuildSettings
@@ -54,7 +54,7 @@ async def build_benchmark(desk: Desk[BenchmarkConfig]) -> Funnel:
     teacher_model = desk.teacher_model("teacher", config.teacher)
     panel = tuple(desk.model(f"panel {k}", spec) for k, spec in enumerate(config.panel, 1))
     roles = Roles(
-        teacher=open_teacher(config.teacher, teacher_model, desk.run_id),
+        teacher=open_writer(config.teacher, teacher_model, desk.run_id),
         judges=tuple(desk.judge(f"judge {k}", spec) for k, spec in enumerate(config.judges, 1)),
         panel=panel or ((teacher_model,) if teacher_model else ()),
     )

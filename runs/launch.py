@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.types import Command
 
 from ..agents.judges.applies import left_out
-from ..agents.opening import open_teacher
+from ..agents.opening import open_teacher, open_writer
 from ..agents.verifier import LLMVerifier, RulesVerifier
 from ..bias_library.features import load_features, user_features
 from ..core.errors import BrokenMachine, BudgetReached, ConfigError
@@ -172,6 +172,7 @@ async def opened(folder: RunFolder, config: RunConfig, listener: Listener | None
             width=desk.width,
             judge=judge,
             teacher=open_teacher(config.teacher, teacher_model, desk.run_id, features),
+            writer=open_writer(config.teacher, teacher_model, desk.run_id, features),
             verifier=LLMVerifier(verifier_model) if verifier_model else RulesVerifier(features),
             verify_answers=config.validation.verify_answers,
             both_orders=config.orders == "both",

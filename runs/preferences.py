@@ -8,7 +8,7 @@ from pydantic import ConfigDict, model_validator
 
 from .. import __version__
 from ..agents.judges.pairwise import PairwiseJudge
-from ..agents.opening import open_teacher
+from ..agents.opening import open_writer
 from ..agents.verifier import LLMVerifier, RulesVerifier
 from ..bias_library.features import load_features
 from ..builders.benchmark.funnel import Funnel
@@ -175,7 +175,7 @@ def _set_up(desk: Desk[Any]) -> _Setup:
     desk.begin({"source": report.data_hash, "biases": biases_hash(biases), **hashes})
     studio = Studio(
         **vars(desk.job),
-        teacher=open_teacher(config.teacher, teacher_model, desk.run_id),
+        teacher=open_writer(config.teacher, teacher_model, desk.run_id),
         verifier=LLMVerifier(verifier) if verifier else RulesVerifier(load_features()),
         verify_answers=desk.config.verify_answers,
         check=check,

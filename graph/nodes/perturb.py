@@ -1,5 +1,7 @@
 """Write something into the rejected answer of every target pair: a bias of the library, or features to be screened."""
 
+from dataclasses import replace
+
 from ...agents.arms import keep, rewrite
 from ...agents.rules_teacher import RulesTeacher
 from ...core.records import Bias, PreferencePair, mixed_arm
@@ -21,10 +23,11 @@ async def perturb(context: Context, state: State) -> State:
     iteration = state["iteration"]
     pairs = context.store.pairs(context.run_id, "target")
     biases = {bias.id: bias for bias in context.store.get_many(Bias, state["library"])}
+    bench = replace(context, teacher=context.writer)
     assigned = assign_biases([p.id for p in pairs], list(biases), seed=context.settings.seed, iteration=iteration)
 
     async def work(pair: PreferencePair) -> str:
-        return (await rewrite(context, pair, biases[assigned[pair.id]], stage="perturb")).id
+        return (await rewrite(bench, pair, biases[assigned[pair.id]], stage="perturb")).id
 
     made = await context.run_all(f"perturb@{iteration}", pairs, work, lambda pair: f"{pair.id} {assigned[pair.id]}")
     return {"perturbed": [id_ for id_ in made if id_ is not None]}

@@ -91,7 +91,14 @@ def _seconds(store: Store, run_id: str) -> dict[tuple[str, str], float]:
 
 def _left_out(store: Store, run_id: str) -> list[str]:
     note = store.note(run_id, "left_out")
-    return [str(said) for said in note] if isinstance(note, list) else []
+    said = [str(line) for line in note] if isinstance(note, list) else []
+    if without := _dict(store.note(run_id, "without_edit")):
+        names = ", ".join(sorted(map(str, without.values())))
+        said.append(
+            f"Not tested, since no edit of the lexicon writes them: {names}. They are left to an LLM teacher "
+            "(teacher: a model, without rewrites: rules)."
+        )
+    return said
 
 
 def _dict(value: Any) -> dict[str, Any]:

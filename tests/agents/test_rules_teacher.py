@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
-from biasscope.agents.rules_teacher import RulesTeacher
-from biasscope.agents.teacher import Teacher
+from biasscope.agents.opening import TeacherSpec, open_teacher, open_writer
+from biasscope.agents.rules_teacher import EditsFirst, RulesTeacher
+from biasscope.agents.teacher import LLMTeacher, Teacher, rewritten
 from biasscope.bias_library.features import feature_bias, load_features, neutral_words
 from biasscope.bias_library.seeds import seed_biases
 from biasscope.core.errors import CallFailed
@@ -61,6 +63,34 @@ def test_a_bias_without_a_recipe_is_left_to_others(pair):
         run(RulesTeacher("run").perturb(pair, fallacy, stage="perturb"))
     assert caught.value.kind == "no_recipe"
     assert RulesTeacher("run").recipe(fallacy) is None
+
+
+class Writes:
+    """A teacher that says what it was asked for."""
+
+    name = "model"
+
+    async def perturb(self, pair, bias, *, stage):
+        return rewritten("run", pair, bias_arm(bias.id), f"model on {bias.name}", self.name, 0)
+
+
+def test_edits_first_and_a_model_for_the_rest(pair):
+    fallacy = next(bias for bias in seed_biases() if bias.name == "Fallacy oversight")
+    teacher = EditsFirst(RulesTeacher("run"), Writes())
+    made = [run(teacher.perturb(pair, bias, stage="perturb")) for bias in (CITED, fallacy)]
+    assert [p.teacher for p in made] == ["rules", "model"] and made[1].text == "model on Fallacy oversight"
+    assert made[0] == run(RulesTeacher("run").perturb(pair, CITED, stage="perturb"))
+    assert run(teacher.placebo(pair, stage="perturb")).teacher == "rules"
+
+
+def test_who_writes_follows_from_the_settings():
+    model = SimpleNamespace(name="m")
+    for given, writer in (("rules", RulesTeacher), ({"model": "openai:m", "rewrites": "rules"}, EditsFirst)):
+        spec = TeacherSpec.model_validate({"model": given} if isinstance(given, str) else given)
+        opened = model if spec.has_model else None
+        assert isinstance(open_teacher(spec, opened, "run"), RulesTeacher)
+        assert isinstance(open_writer(spec, opened, "run"), writer)
+    assert isinstance(open_writer(TeacherSpec(model="openai:m"), model, "run"), LLMTeacher)
 
 
 def test_an_edit_without_effect_is_no_perturbation(pair):
