@@ -12,7 +12,7 @@ NOW := $(shell date +%Y-%m-%d-%H%M%S)
 FIRST := quickstart-$(NOW)-relevance
 SECOND := quickstart-$(NOW)-smollm2
 
-.PHONY: quickstart test test-browser test-train check lint types imports clean
+.PHONY: quickstart test browser test-browser test-train check lint types imports clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,13 +41,18 @@ quickstart: $(VENV)/.local
 	@printf '\nThe first judge is real, and so is what it falls for. The second shows every stage of the loop and no more: a\n'
 	@printf 'model of 135M parameters is a weak judge. Audit your own with: $(BIN)/biasscope discover --judge REF ...\n'
 
-test: $(VENV)/.dev
+# A Chromium for the tests of the review app: the machine's own, else one that is fetched. Without, those tests skip.
+browser: $(VENV)/.dev
+	@command -v chromium chromium-browser google-chrome >/dev/null || timeout 300 $(BIN)/python -m playwright install chromium \
+		|| echo "no Chromium could be fetched; the browser tests skip"
+
+test: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # What `make test` skips where the extra `train` is not installed.
 TRAINED := tests/training tests/agents/engines/test_reward.py tests/agents/engines/test_pretrained.py
-test-browser: $(VENV)/.dev
-	$(BIN)/python -m pytest -m slow tests/apps/web
+test-browser: $(VENV)/.dev browser
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "slow or not slow" tests/apps/web
 
 test-train: $(VENV)/.train
 	$(BIN)/python -m pytest -n auto $(TRAINED)

@@ -26,7 +26,7 @@ from biasscope.runs.jobs import create, open_store
 from playwright.sync_api import expect, sync_playwright
 from world_runs import settings, start, write_sources
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SYSTEM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -51,19 +51,16 @@ FLAGS = [
 PATIENCE = 60_000
 """Milliseconds until a condition counts as one that never comes: a busy machine is no fault of the app."""
 RUNS = {
-    "first": {"orders": "both", "validation": {"batch": 30, "confirm_share": 0.34}},
+    "first": {
+        "orders": "both",
+        "validation": {"batch": 30, "confirm_share": 0.34},
+        "test": {"limit": 90},
+    },
     "second": {"seed": 3, "discovery": {"iterations": 1}, "test": {"limit": 60}},
-    "waiting": {"approve": True, "seed": 7, "test": {"limit": 90}},
+    "waiting": {"approve": True, "seed": 7, "test": {"limit": 60}},
 }
 """What the tests look at: biases that were confirmed, found valid, merged and not found, and a run that waits."""
 expect.set_options(timeout=PATIENCE)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser takes minutes where others take seconds: `make test-browser` runs these."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.slow)
 
 
 def apart(work, *args, **options):
@@ -72,13 +69,21 @@ def apart(work, *args, **options):
         return pool.submit(work, *args, **options).result()
 
 
+def _downloaded():
+    """The Chromium of `playwright install chromium`, if it is there."""
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).is_file() else None
+
+
 @pytest.fixture(scope="session")
 def _chromium(tmp_path_factory):
     """One browser for all tests of this process; its address."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+    program = SYSTEM or apart(_downloaded)
+    if program is None:
+        pytest.skip("no Chromium on this machine (`make browser`, or Debian: apt-get install chromium)")
     profile = tmp_path_factory.mktemp("chromium")
-    command = [CHROMIUM, *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
+    command = [program, *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         said = profile / "DevToolsActivePort"
@@ -215,6 +220,14 @@ def _make_run(name, world, url, workspace):
     write_sources(data, world, 24, 120)
     state = apart(start, settings(data, workspace, url, name=name, **RUNS[name])).state
     assert state == ("waiting" if name == "waiting" else "finished")
+
+
+@pytest.fixture
+def waiting_run(easy, server, tmp_path):
+    """A workspace with a run that waits, made against this process's world: a run remembers the address of its models
+    and goes on with no others."""
+    _make_run("waiting", easy, server.url, tmp_path / "waiting-runs")
+    return tmp_path / "waiting-runs"
 
 
 @pytest.fixture

@@ -22,7 +22,9 @@ def ended(folder):
     return continuing._started[folder.path].wait()
 
 
-def test_some_are_admitted_the_others_rejected_and_the_run_goes_on(app, visit):
+@pytest.mark.slow
+def test_some_are_admitted_the_others_rejected_and_the_run_goes_on(serve, waiting_run, visit):
+    app = serve(waiting_run)
     folder = next(f for f in app.site.folders() if f.run_id == "waiting")
     with app.store("waiting") as store:
         waiting = store.note("waiting", "outcome")["waiting_for"]
@@ -39,7 +41,7 @@ def test_some_are_admitted_the_others_rejected_and_the_run_goes_on(app, visit):
     page.evaluate("window.same = true")
     with app.store("waiting") as store:
         before = store.note("waiting", "progress")
-    assert ended(folder) in (0, WAITS_AGAIN)
+    assert ended(folder) in (0, WAITS_AGAIN), (folder.path / continuing.LOG).read_text()
     with app.store("waiting") as store:
         library, state = load_library(store, "waiting"), store.note("waiting", "outcome")["state"]
         assert store.note("waiting", "decision:0")["approved"] == waiting[:1]
@@ -64,6 +66,7 @@ def test_a_decision_that_nobody_waits_for_is_refused(app, visit):
     expect(page.locator("#problem")).to_contain_text("does not wait for a decision any more")
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_go_on_says_why(app, visit, workspace):
     config = workspace / "waiting" / "config.yaml"
     values = yaml.safe_load(config.read_text())

@@ -36,6 +36,7 @@ def slow(easy, small_data):
             gate.set()
 
 
+@pytest.mark.slow
 def test_a_discovery_is_watched_from_its_start_to_its_end(serve, visit, slow, small_data, tmp_path):
     priced = {"price_input": 2.0, "price_output": 8.0}
     more = {"budget": {"calls": 100_000, "cost": 50}, "discovery": {"iterations": 1}, "test": {"limit": 20}}
