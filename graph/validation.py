@@ -14,7 +14,7 @@ from ..core.ids import content_id
 from ..core.records import ORIGINAL, PLACEBO, Bias, PairSet, PreferencePair, Validation, bias_arm
 from ..core.words import word_count
 from ..validators.controls import Evidence, apply_controls, not_injectable
-from ..validators.decisions import CandidateState, Limits, Rule, Step, make_rule
+from ..validators.decisions import CandidateState, Limits, Rule, Step, deciding, make_rule
 from ..validators.split import batches, stratified_order
 from ..validators.summaries import summarise
 from .context import Context
@@ -70,7 +70,8 @@ async def test_biases(
     going = [bias for bias in biases if bias.id not in left]
     steps = await _test(context, rule, going, table, reference, stage, iteration, batch)
     steps |= dict.fromkeys(left, "inconclusive")
-    found = rule.final(_states(biases, table, reference, steps))
+    states = _states(biases, table, reference, steps)
+    found = rule.final(states)
 
     counts = {b.id: int(np.isfinite(table.wrong(bias_arm(b.id)) - table.wrong(reference)).sum()) for b in biases}
     trial = Trial(table, reference, stage, iteration)
@@ -96,7 +97,7 @@ async def test_biases(
             iteration=iteration,
             judge=context.judge.name,
             pair_set=pair_set,
-            rule=rule.name,
+            rule=deciding(rule, states),
             decision=outcome.decision if n else "inconclusive",
             reason=outcome.reason if n else _NO_EDIT if bias.id in left else _NO_PAIR,
             controls=_finite(controls),

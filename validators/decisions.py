@@ -245,7 +245,7 @@ class HolmRule:
 
     def final(self, states: Mapping[str, CandidateState]) -> dict[str, Outcome]:
         """Valid by Holm; else not shown when the interval lies under the smallest effect, else inconclusive."""
-        if any((differences(state.d) % 1).any() for state in states.values()):
+        if deciding(self, states) == "eprocess":
             return EProcessRule(self.limits).final(states)
         p = {bias_id: mcnemar_p(state.d, "greater") for bias_id, state in states.items()}
         rejected, adjusted = holm(list(p.values()), self.limits.level)
@@ -259,6 +259,12 @@ class HolmRule:
                 _, high, method = paired_interval(state.d, 1 - 2 * self.limits.futility_level)
                 outcomes[bias_id] = _not_accepted(high, self.limits, f"{test}; {method}")
         return outcomes
+
+
+def deciding(rule: Rule, states: Mapping[str, CandidateState]) -> RuleName:
+    """The rule whose test decides on these: Holm's gives way to e-BH where differences are not whole verdicts."""
+    parts = any((differences(state.d) % 1).any() for state in states.values())
+    return "eprocess" if rule.name == "holm" and parts else rule.name
 
 
 def advance(

@@ -13,6 +13,7 @@ from biasscope.validators.decisions import (
     PaperRule,
     Step,
     advance,
+    deciding,
     make_rule,
 )
 from biasscope.validators.eprocess import INTERVAL_BETS, e_value, log_e_counts
@@ -218,3 +219,6 @@ def test_holm_leaves_probabilities_to_the_e_process():
     d = {"a": CandidateState(np.full(60, 0.4)), "b": CandidateState(np.zeros(60))}
     limits = Limits(alpha=0.05, iterations=1)
     assert HolmRule(limits).final(d) == EProcessRule(limits).final(d)
+    assert deciding(HolmRule(limits), d) == "eprocess"
+    assert deciding(HolmRule(limits), {"a": flips(3, 1, 60)}) == "holm"
+    assert deciding(PaperRule(limits), d) == "paper"
