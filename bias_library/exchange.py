@@ -39,6 +39,11 @@ class Imported:
         """The library of the file's own events."""
         return replay(self.events)
 
+    @property
+    def offered(self) -> Sequence[Bias]:
+        """Those for another library to take in: of a full file what was in use there."""
+        return self.library.biases(*IN_USE) if self.events else self.biases
+
 
 def export_full(library: Library, validations: Iterable[Validation] = ()) -> str:
     """Everything: biases as they stand, the events that they follow from, validations. Same library, same text."""
@@ -99,9 +104,8 @@ def adopt(imported: Imported, stamp: Stamp, known: Library | None = None) -> lis
     From a full file those that were in use there. What the library has already is left out.
     """
     there = set(known.entries) if known else set()
-    biases: Sequence[Bias] = imported.library.biases(*IN_USE) if imported.events else imported.biases
     added = []
-    for bias in biases:
+    for bias in imported.offered:
         fresh = make_bias(bias.name, bias.definition, bias.manifestation, origin="imported", parents=bias.parents)
         if fresh.id not in there:
             there.add(fresh.id)

@@ -124,6 +124,10 @@ def checked(library: Library, *events: LibraryEvent) -> Library:
     """The library with more events, each of which must have an effect; LibraryError says why one has none."""
     after = replay((*library.events, *events))
     for event in events:
+        if event.kind == "undo" and event.payload["event"] in library.cancelled:
+            raise LibraryError(
+                f"event {event.payload['event'][:8]} was taken back already: to have it again, undo its undo"
+            )
         if event.id in after.skipped:
             raise LibraryError(after.skipped[event.id])
     return after

@@ -31,9 +31,15 @@ def import_(
 ) -> None:
     """Take the biases of a file into a run's library as candidates; those it has already stay as they are."""
     with opened_library(named(run_name, run), workspace) as (store, run_id, library):
-        new = adopt(read_file(path), stamp_now(library, author, reason, run_id), library)
+        brought = read_file(path)
+        new = adopt(brought, stamp_now(library, author, reason, run_id), library)
         append_now(store, new)
-    typer.echo(f"{len(new)} {'bias' if len(new) == 1 else 'biases'} taken in")
+    said = f"{len(new)} {'bias' if len(new) == 1 else 'biases'} taken in"
+    if there := len(brought.offered) - len(new):
+        said += f", {there} there already"
+    if aside := len(brought.biases) - len(brought.offered):
+        said += f"; {aside} left aside, not in use there (candidates, merged, rejected)"
+    typer.echo(said)
 
 
 def merge(

@@ -185,7 +185,10 @@ def export(
         raise LibraryError(
             f"{output}: cannot be written: {error.strerror}; give a file in a folder that exists"
         ) from None
-    typer.echo(f"{len(library)} biases in {output}")
+    count = (
+        f"{len(library.biases())} of {len(library)} biases, those in use," if published else f"{len(library)} biases"
+    )
+    typer.echo(f"{count} in {output}")
 
 
 def _diff_json(found: Diff) -> dict[str, Any]:

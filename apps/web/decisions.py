@@ -41,8 +41,6 @@ def undo(run: OpenRun, event_id: str, form: Form, author: str) -> LibraryEvent:
         found = next((e for e in library.events if e.id == event_id), None)
         if found is None:
             raise LibraryError("there is no such line in the history")
-        if found.id in library.cancelled:
-            raise LibraryError("this line was taken back already")
         _unchanged(library, found.bias_id, form)
         event = line.undo(stamp_now(library, author, reason, run.run_id), found)
         checked(library, event)

@@ -120,8 +120,12 @@ def test_the_library_commands(cli, tmp_path):
     refused(cli("library", "history", "trial"), "no bias 'trial'", "write --run trial")
 
     assert cli("library", "export", tmp_path / "full.json", "trial")[0] == 0
-    assert cli("library", "export", "--published", tmp_path / "short.json")[0] == 0
-    assert cli("library", "import", tmp_path / "full.json")[1] == "0 biases taken in\n"
+    said = cli("library", "export", "--published", tmp_path / "short.json")[1]
+    used = sum(row["status"] in ("seed", "valid", "confirmed") for row in rows)
+    assert len(json.loads((tmp_path / "short.json").read_text())) == used
+    assert said.startswith(f"{used} of {len(rows)} biases, those in use, in ")
+    said = cli("library", "import", tmp_path / "full.json")[1]
+    assert said.startswith(f"0 biases taken in, {used} there already; {len(rows) - used} left aside, ")
 
     hostile = "[bold]loud[/bold] [link=file:///etc]x"
     assert hostile in cli("library", "rename", bias, hostile, "--reason", "a test")[1]
@@ -133,6 +137,7 @@ def test_the_library_commands(cli, tmp_path):
     assert (event["author"], event["reason"]) == ("Ada", "a test")
     assert cli("library", "undo", event["id"][:12])[0] == 0
     assert hostile not in cli("library", "list")[1]
+    refused(cli("library", "undo", event["id"][:12]), "was taken back already")
 
     (tmp_path / "parts.json").write_text(json.dumps({"One": "Likes the one.", "Two": "Likes the two."}))
     (tmp_path / "one.json").write_text(json.dumps({"One": "Likes the one."}))
