@@ -1,4 +1,4 @@
-"""YAML that people write: what the loader would take in silence or answer with a traceback is a fault with its line."""
+"""YAML, read strictly: what the loader would take in silence or answer with a traceback is a fault with its line."""
 
 from typing import Any
 
@@ -23,6 +23,13 @@ def read_yaml(text: str) -> Any:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:  # a date or number in shape only, such as 2024-13-01
         raise ValueError(f"holds a value that cannot be read: {error}; put it in quotes") from None
+
+
+def write_yaml(value: Any) -> str:
+    """A YAML text that `read_yaml` reads as `value`; with letters as they are, where that text does."""
+    text: str = yaml.safe_dump(value, sort_keys=True, allow_unicode=True)
+    # The writer leaves some line ends of Unicode in plain texts, which the reader takes for spaces.
+    return text if read_yaml(text) == value else str(yaml.safe_dump(value, sort_keys=True))
 
 
 class _Twice(yaml.constructor.ConstructorError):

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, overload
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -21,7 +20,7 @@ from ..agents.opening import JudgeSpec, TeacherSpec
 from ..core.database import store_url
 from ..core.errors import ConfigError
 from ..core.mistakes import mistakes, short
-from ..core.yaml_text import read_yaml
+from ..core.yaml_text import read_yaml, write_yaml
 from ..data.spec import SourceSpec
 from ..graph.settings import PAPER, ContrastSettings, LoopSettings
 from .folder import default_workspace
@@ -223,7 +222,7 @@ def change_config(path: Path, settings: Sequence[str], *, kind: type[JobConfig] 
     values = _read_yaml(path)
     _set(values, settings)
     _checked(values, kind, str(path))
-    return yaml.safe_dump(values, sort_keys=True, allow_unicode=True)
+    return write_yaml(values)
 
 
 def _set(values: dict[str, Any], settings: Sequence[str]) -> None:
@@ -253,7 +252,7 @@ def dump_config(config: JobConfig) -> str:
     values = config.model_dump(mode="json", exclude_defaults=True)
     if config.kind != "discover":
         values["kind"] = config.kind
-    return yaml.safe_dump(values, sort_keys=True, allow_unicode=True)
+    return write_yaml(values)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

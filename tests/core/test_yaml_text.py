@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from biasscope.bias_library.features.lexicon import user_features
 from biasscope.core.errors import BiasScopeError
-from biasscope.core.yaml_text import read_yaml
+from biasscope.core.yaml_text import read_yaml, write_yaml
 from biasscope.runs.config import load_config
 from biasscope.simulation.world import load_world
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
@@ -21,8 +20,14 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
+@example({"\x85": None})
+@example(["Zürich\u2028\x85 x"])
 def test_what_is_yaml_comes_through(value: Any) -> None:
-    assert read_yaml(yaml.safe_dump(value, allow_unicode=True)) == value
+    assert read_yaml(write_yaml(value)) == value
+
+
+def test_letters_stay_readable() -> None:
+    assert write_yaml({"name": "Zürich 漢字"}) == "name: Zürich 漢字\n"
 
 
 @given(st.text(max_size=40))

@@ -7,6 +7,7 @@ from biasscope.apps.web import people
 from biasscope.core.records import Validation
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
 RUN = "/runs/first"
 PATHS = [
     "/", RUN, f"{RUN}/biases/BIAS", f"{RUN}/biases/BIAS/evidence", f"{RUN}/lineage", f"{RUN}/timeline", "/timeline",

@@ -9,6 +9,8 @@ from biasscope.core.records import Candidate, MergeDecision, Validation
 from biasscope.runs.analyses.growth import growth_line
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def app(serve_all, shared_workspace):

@@ -6,6 +6,7 @@ from biasscope.bias_library.events import Stamp, add
 from biasscope.bias_library.library import load_library
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
 NAME, OTHER = "Loud titles", "Big headings"
 DECISIONS = {
     "approve": ("Approve", {}),
