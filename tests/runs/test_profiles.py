@@ -89,14 +89,19 @@ def test_starts_from_a_library_file_and_halves_of_one_source(go, tmp_path):
     assert not set(target) & set(search)
 
 
-def test_rules_rewrite_without_a_model(go):
+def test_rules_rewrite_without_a_model_but_what_no_edit_writes(go):
     store = go(teacher={"rewrites": "rules"}, validation={"seeds": True}, **QUICK)
     made = store.select(Perturbation, run_id="trial")
-    assert {p.teacher for p in made} == {"rules"} and "placebo" in {p.arm for p in made}
+    by_model = {p.arm for p in made if p.teacher != "rules"}
+    assert {p.teacher for p in made if p.arm not in by_model} == {"rules"} and "placebo" in {p.arm for p in made}
     asked = {(line.role, line.stage) for line in store.usage("trial")}
-    assert ("teacher", "perturb") not in asked
+    assert ("teacher", "perturb") in asked and ("teacher", "validate") not in asked
+    names = {f"bias:{entry.bias.id}": entry.bias.name for entry in load_library(store, "trial")}
+    assert "Fallacy oversight" in {names[arm] for arm in by_model}
+    assert "Authority bias" not in {names[arm] for arm in by_model}
     tested = {v.bias_id: v for v in store.select(Validation, run_id="trial")}
     authority = next(b for b in load_library(store, "trial") if b.bias.name == "Authority bias")
     assert tested[authority.bias.id].effect > 0
-    failures = store.select(Failure, run_id="trial")
-    assert any("no feature of the lexicon writes" in f.reason for f in failures)
+    fallacy = next(id_ for id_, name in names.items() if name == "Fallacy oversight")
+    assert "no edit of the lexicon writes it" in tested[fallacy.removeprefix("bias:")].reason
+    assert not any("no feature of the lexicon writes" in f.reason for f in store.select(Failure, run_id="trial"))
