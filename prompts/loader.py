@@ -68,7 +68,8 @@ class OwnPrompt:
         )
         environment.filters["fence"] = fence
         try:
-            unknown = sorted(jinja2.meta.find_undeclared_variables(environment.parse(source)) - set(fields))
+            self.used = jinja2.meta.find_undeclared_variables(environment.parse(source))
+            unknown = sorted(self.used - set(fields))
             self._parts = _compile(environment, source if _HEADER.search(source) else f"== user\n{source}")
         except jinja2.TemplateSyntaxError as error:
             raise ConfigError(f"the prompt template, line {error.lineno}: {error.message}") from None

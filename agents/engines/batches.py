@@ -341,7 +341,7 @@ def _read_answers(text: str) -> dict[str, Answer]:
     for line in text.split("\n"):
         try:
             row = json.loads(line) if line.strip() else None
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if not isinstance(row, Mapping) or not isinstance(row.get("custom_id"), str):
             continue

@@ -55,8 +55,8 @@ class JsonClient:
     def _json(self, response: httpx2.Response, request_id: str) -> Any:
         try:
             return response.json()
-        except ValueError:
-            said = "the answer is not JSON; does the address point at the right path?"
+        except (ValueError, RecursionError):
+            said = "the answer is no JSON that can be read; does the address point at the right path?"
             raise self._failed("malformed", said, request_id, response.text[:2000]) from None
 
     def _refused(self, response: httpx2.Response, times: int, request_id: str) -> BiasScopeError:

@@ -3,6 +3,7 @@
 `complete` returns what came back, truncated answers and refusals too: `Stored` keeps them before it judges them.
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Sequence
@@ -153,7 +154,11 @@ class _Chat(ChatOpenAI):
         response = await self.root_async_client.post(
             "/chat/completions", cast_to=httpx2.Response, body=body, options={"headers": headers}
         )
-        message = AIMessage(content="", response_metadata={"answer": response.json()})
+        try:
+            answer = response.json()
+        except RecursionError:
+            raise ValueError("the answer is nested too deeply") from None
+        message = AIMessage(content="", response_metadata={"answer": answer})
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -162,7 +167,20 @@ def http_client(spec: ModelSpec) -> httpx2.AsyncClient:
     kept = spec.max_concurrency if spec.keep_alive else 0
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=kept)
     local = urlsplit(spec.base_url or "").hostname in _LOOPBACK  # a proxy cannot reach this machine's loopback
-    return httpx2.AsyncClient(limits=limits, timeout=spec.timeout, trust_env=not local, follow_redirects=True)
+    # Files of batches may take longer than an answer may.
+    kind = httpx2.AsyncClient if spec.batch is not None else _InTime
+    return kind(limits=limits, timeout=spec.timeout, trust_env=not local, follow_redirects=True)
+
+
+class _InTime(httpx2.AsyncClient):
+    """The timeout is that of a whole answer too; by itself it begins anew with every byte."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        try:
+            async with asyncio.timeout(self.timeout.read):
+                return await super().send(request, **options)
+        except TimeoutError:
+            raise httpx2.ReadTimeout("the whole answer took too long", request=request) from None
 
 
 def api_key(spec: ModelSpec) -> str:

@@ -181,6 +181,6 @@ async def _context(endpoint: ModelSpec) -> int | None:
 async def _json(http: httpx2.AsyncClient, url: str, headers: dict[str, str]) -> dict[str, Any]:
     try:
         answer = (await http.get(url, headers=headers)).json()
-    except (httpx2.HTTPError, ValueError):
+    except (httpx2.HTTPError, ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}

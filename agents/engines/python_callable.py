@@ -1,10 +1,13 @@
 """`python:module:function`: a Python callable as a scorer or a judge."""
 
 import asyncio
+import contextlib
+import contextvars
 import hashlib
 import importlib
 import inspect
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +47,7 @@ class PythonCallable:
                 raise self._failed(error, request) from None
             reason = f"{self._spec.model}: no answer in {self._spec.timeout:g} s; raise timeout_s"
             raise CallFailed("timeout", reason, request_id=request.id) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a judge that exits has failed this call, and ends no audit
             raise self._failed(error, request) from None
         return plain_completion(value, request, seconds=time.perf_counter() - started, cost=0.0)
 
@@ -56,12 +59,34 @@ class PythonCallable:
             getattr(self._function, "__call__", None)  # noqa: B004 (an object whose call is async)
         ):
             return await self._function(*texts)
-        value = await asyncio.to_thread(self._function, *texts)
+        value = await _in_thread(self._function, *texts)
         return await value if inspect.isawaitable(value) else value
 
-    def _failed(self, error: Exception, request: Request) -> CallFailed:
+    def _failed(self, error: BaseException, request: Request) -> CallFailed:
         said = " ".join(str(error).split())[:300]
         return CallFailed("bad_request", f"{self._spec.model}: {type(error).__name__}: {said}", request_id=request.id)
+
+
+async def _in_thread(function: Callable[..., Any], *texts: str) -> Any:
+    """What it returns, from a thread that nobody waits for: one that hangs must not keep the program from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def tell(setter: Callable[[Any], None], outcome: Any) -> None:
+        if not future.done():
+            setter(outcome)
+
+    def work() -> None:
+        try:
+            setter, outcome = future.set_result, function(*texts)
+        except BaseException as error:
+            told = RuntimeError(str(error)) if isinstance(error, StopIteration) else error
+            setter, outcome = future.set_exception, told
+        with contextlib.suppress(RuntimeError):  # the loop has ended without it
+            loop.call_soon_threadsafe(tell, setter, outcome)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
+    return await future
 
 
 def _load(spec: ModelSpec) -> Callable[..., Any]:
@@ -76,7 +101,7 @@ def _load(spec: ModelSpec) -> Callable[..., Any]:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as error:  # whatever the user's module does when it is imported
+    except (Exception, SystemExit) as error:  # whatever the user's module does when it is imported
         raise ConfigError(
             f"model {spec.model!r} cannot be imported: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         ) from None

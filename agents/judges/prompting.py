@@ -58,6 +58,11 @@ class VerdictSpec(BaseModel):
             what = f"words for {' and '.join(needed)}" if needed else "a scale and no words"
             raise ConfigError(f"prompt.verdict: kind {judged} needs {what}, given are {', '.join(given) or 'none'}")
         meant = {"passes": "pass", "fails": "fail"}
+        said: dict[str, str] = {}
+        for name in given:
+            for word in getattr(self, name):
+                if (other := said.setdefault(word.casefold(), name)) != name:
+                    raise ConfigError(f"prompt.verdict: {word!r} stands for both {other} and {name}; write two words")
         return {word: meant.get(name, name) for name in given for word in getattr(self, name)}
 
     def reader(self, judged: Judged, scale: tuple[float, float] | None) -> Reader:
@@ -154,7 +159,12 @@ def ready(spec: PromptSpec, judged: Judged) -> Prompted:
         length = spec.max_tokens or preset.max_tokens
         return Prompted(name, spec, None, preset.readers[judged], preset.scale, length, preset.top_logprobs)
     assert spec.verdict is not None
-    own = OwnPrompt(template_text(str(spec.template)), _TWO if judged == "pairwise" else _ONE, spec.system)
+    fields, shown = (_TWO, _TWO[1:3]) if judged == "pairwise" else (_ONE, _ONE[1:2])
+    own = OwnPrompt(template_text(str(spec.template)), fields, spec.system)
+    if unseen := [field for field in shown if field not in own.used]:
+        raise ConfigError(
+            f"the prompt template does not show {' and '.join(unseen)}: the judge would not see the answer"
+        )
     told = spec.model_dump(mode="json", exclude={"template", "system", "max_tokens"})
     name = f"own-{content_id(own.sha256, told)[:8]}"
     length = spec.max_tokens or (1 if spec.top_logprobs else 1024)

@@ -18,6 +18,7 @@ FAULTS = {
     "hang": (Reply(delay=60), "timeout"),
     "dropped": (Reply(drop=True), "connection"),
     "no JSON": (Reply(body=b"<html>welcome</html>"), "malformed"),
+    "nested too deeply": (Reply(body=b"[" * 100_000 + b"]" * 100_000), "malformed"),
     "path finds nothing": (Reply(body=b'{"result": {}}'), "malformed"),
     "path finds a mapping": (Reply(body=b'{"result": {"winner": {"a": 1}}}'), "malformed"),
     "null": (Reply(body=b"null"), "malformed"),
