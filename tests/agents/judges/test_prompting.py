@@ -45,4 +45,6 @@ async def test_an_answer_nested_too_deeply_is_a_failed_call_of_a_language_model_
         with pytest.raises(CallFailed) as caught:
             await model.complete(Request(model=model.name, messages=(Message(role="user", content="Q"),)))
         await model.aclose()
-    assert caught.value.kind == "server" and "nested too deeply" in caught.value.reason and "\n" not in caught.value.reason
+    assert (
+        caught.value.kind == "server" and "nested too deeply" in caught.value.reason and "\n" not in caught.value.reason
+    )

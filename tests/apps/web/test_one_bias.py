@@ -18,6 +18,8 @@ from biasscope.core.records import (
 from biasscope.runs.report.controls import control_lines
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
+
 JUDGE = "openai:judge"
 ORDERS = ("chosen_first", "rejected_first")
 BIASES = {
