@@ -12,6 +12,8 @@ from biasscope.data.annotations import make_annotation, make_task
 from biasscope.validators.adjudication import independent_agreement, standings
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Ada", "Bob", "Cyd", "Dan")
 LABELS = {"different": "1", "same": "2", "broken": "3", "unsure": "4"}
 

@@ -19,6 +19,8 @@ from biasscope.runs.report.controls import control_lines
 from biasscope.runs.report.svg import WIDE
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def app(serve_all, shared_workspace):

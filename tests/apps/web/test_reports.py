@@ -10,6 +10,8 @@ from biasscope.runs.report import collect
 from biasscope.runs.report.render import html
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def app(serve_all, shared_workspace):
